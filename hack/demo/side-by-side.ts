@@ -83,7 +83,7 @@ async function begin(circumstances: Circumstances, byKubernetes: boolean): Promi
     await simulation.clock.runUntil(() => false, 20 * second);
   }
   simulation.kubelets.fault(namespace, nameOf(broken), withContainerFault(mysqldContainer, 'dead'));
-  await simulation.clock.runUntil(() => worksOf(simulation, broken) === false, patienceMilliseconds);
+  await simulation.clock.runUntil(() => !worksOf(simulation, broken), patienceMilliseconds);
   await simulation.clock.runUntil(() => false, 30 * second);
   return simulation;
 }

@@ -169,7 +169,7 @@ function everComes(pattern: string): boolean {
   }
 }
 
-/** Names that were read before: the first time takes longer than a decision. */
+/** Names that were read before: the first time takes longer than a decision. Each may be written in many cases. */
 const knownZones = new Set<string>();
 
 function isTimeZone(name: string): boolean {
@@ -180,6 +180,7 @@ function isTimeZone(name: string): boolean {
   } catch {
     return false;
   }
+  if (knownZones.size >= mostKnown) knownZones.clear();
   knownZones.add(name);
   return true;
 }

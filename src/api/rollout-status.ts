@@ -272,6 +272,9 @@ const rollout = struct(
         },
         'The member that failed at the revision, until it works there. Absent once a member has verified the revision.',
       ),
+      awaitsNodes: flag(
+        'Whether members are away, each because of its node: that is no evidence against the revision. Absent if not.',
+      ),
       tries,
       waiting: ordinals('The ordinals of the stale members that no step has taken yet.'),
       createdWhileHeld: listBy(

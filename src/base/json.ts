@@ -77,8 +77,8 @@ export function omitUndefined<T extends object>(fields: { [K in keyof T]: T[K] |
 }
 
 /**
- * Milliseconds since 1970 of a timestamp of the API server, or `null` if it is invalid. This only parses; it reads no
- * clock.
+ * Milliseconds since 1970 of a timestamp of the API server or of an HTTP header, or `null` if it is invalid. This only
+ * parses; it reads no clock.
  */
 export function milliseconds(timestamp: string | null): number | null {
   // oxlint-disable-next-line no-restricted-globals

@@ -40,7 +40,7 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
 
 /**
  * A whole body as text. Decoded chunk by chunk, so that a long body is not in memory twice. Rejects if it has more
- * bytes than `most`.
+ * bytes than `most`, with a `RangeError`.
  */
 export async function textOf(
   chunks: AsyncIterable<Uint8Array> | null,
@@ -52,7 +52,7 @@ export async function textOf(
   for await (const chunk of chunks ?? []) {
     bytes += chunk.length;
     // Leaving the loop closes the connection.
-    if (bytes > most) throw new Error(`expected at most ${most} bytes, got more`);
+    if (bytes > most) throw new RangeError(`expected at most ${most} bytes, got more`);
     text += decoder.write(chunk);
   }
   return text + decoder.end();
@@ -99,13 +99,13 @@ export const quoted = (value: unknown): string => JSON.stringify(value ?? null).
  * and those that are invisible or turn the direction of what follows (Unicode's Bidi_Control and Default_Ignorable),
  * with which a text shows another order of words than it has.
  */
-// oxlint-disable-next-line no-control-regex -- these are what is meant
+/* oxlint-disable no-control-regex -- these are what is meant */
 const obeyed =
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|\uDB40[\uDC00-\uDFFF]/g;
 
 /** Control sequences with parameters (CSI), and those with a text (OSC), as ECMA-48 has them. */
-// oxlint-disable-next-line no-control-regex -- these are what is meant
 const sequences = /\u001B\[[0-?]*[ -/]*[@-~]|\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)/g;
+/* oxlint-enable no-control-regex */
 
 /**
  * A text of others for a terminal: without escape sequences, and with a space for every other character it would obey.

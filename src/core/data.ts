@@ -83,13 +83,21 @@ const isRolling = ({ members, missing, updateRevision }: Situation): boolean =>
 export const unsureData = (situation: Situation): readonly number[] =>
   ordinalsOf(situation).filter((ordinal) => !lastRunOf(situation, ordinal)?.worked);
 
-/** Those of them whose claims have to be read. */
+/**
+ * The members whose claims have to be read: those of unknown data again and again. While new pods are to come up at the
+ * current revision, those that wait for the update once: a process that comes later may find them without a pod, and
+ * has only their claims to learn what they may come back as.
+ */
 export function unreadData(situation: Situation): readonly number[] {
-  const { policy, deadlines } = situation;
+  const { policy, deadlines, members, snapshot } = situation;
   if (policy.mode !== 'OnDelete' || !isRolling(situation)) return [];
-  return unsureData(situation).filter((ordinal) => {
+  const unsure = unsureData(situation);
+  const isKept = keepsRevisions(snapshot.statefulSet);
+  const waiting = members.filter(({ updated }) => isKept && !updated).map(({ ordinal }) => ordinal);
+  return ordinalsOf(situation).filter((ordinal) => {
     const ageSeconds = recordOf(situation, ordinal)?.ageSeconds;
-    return ageSeconds === undefined || deadlines.reached(ageSeconds, freshSeconds);
+    if (ageSeconds === undefined) return unsure.includes(ordinal) || waiting.includes(ordinal);
+    return unsure.includes(ordinal) && deadlines.reached(ageSeconds, freshSeconds);
   });
 }
 
@@ -98,16 +106,19 @@ export type DueRecord = Omit<LastRun, 'worked'>;
 
 /**
  * What the claims of members do not say yet, as far as is known: that a mysqld of the update revision may have started
- * on the data, and upgraded them. One of another revision has been noted when its own was the update revision.
+ * on the data, and upgraded them; or that the one before it works on them, which nobody has noted if no rollout
+ * led to it. A note of the update revision stays, whichever mysqld works now.
  */
 export function dueRecords(situation: Situation): readonly DueRecord[] {
   const { snapshot, policy, updateRevision } = situation;
   const isUnderWay = isRolling(situation) || snapshot.memory.waiting !== null;
   if (policy.mode !== 'OnDelete' || !isUnderWay || snapshot.cluster.deleting) return [];
-  return snapshot.lastRuns.flatMap(({ worked: _, ...run }) => {
+  return snapshot.lastRuns.flatMap(({ worked, ...run }) => {
     const known = recordOf(situation, run.ordinal);
-    const isDue = run.revision === updateRevision && (known === undefined || !isSame(known.record, run));
-    return isDue ? [run] : [];
+    const isNew = run.revision === updateRevision && (known === undefined || !isSame(known.record, run));
+    const isUnknown =
+      worked && known !== undefined && ![run.revision, updateRevision].includes(known.record?.revision ?? '');
+    return isNew || isUnknown ? [run] : [];
   });
 }
 

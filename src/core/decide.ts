@@ -1,3 +1,4 @@
+import { awaitsNodesAlone } from './away-by-node.ts';
 import { newPodsStep } from './candidates/new-pods.ts';
 import { onDelete } from './candidates/on-delete.ts';
 import { mocoDrives, partition } from './candidates/partition.ts';
@@ -55,6 +56,7 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
     failing: isOverridden(situation, 'UpdateRevisionFailing') ? null : failingMember(situation),
     complete,
     progressDeadlineExceeded: isStuck(situation, complete, hold),
+    awaitsNodes: awaitsNodesAlone(situation),
     asks: together([
       ...asksOf(hold, situation),
       ...asksBeside(situation, outcome, by),

@@ -64,6 +64,8 @@ export interface Decision {
   readonly complete: boolean;
   /** The rollout has not moved for progressDeadlineSeconds, and nobody has requested that it waits. */
   readonly progressDeadlineExceeded: boolean;
+  /** Members are away, each because of its node: no evidence against the revision. */
+  readonly awaitsNodes: boolean;
   /** What the decision depends on and is not known, or not recently enough. At most one question of each kind. */
   readonly asks: readonly Question[];
   /** What is asked again right before the step is written. */

@@ -35,6 +35,8 @@ export interface CallOptions {
   readonly timeoutMilliseconds?: number;
   /** An answer with more values is not parsed, and counts as unreadable. */
   readonly mostValues?: number;
+  /** An answer with more bytes is not read to its end, and counts as unreadable. */
+  readonly mostBytes?: number;
 }
 
 export interface Call extends CallOptions {
@@ -128,7 +130,7 @@ export class ApiClient {
     const limit = new TimeLimit(this.#world, call.timeoutMilliseconds ?? this.#timeoutMilliseconds, call.signal);
     try {
       const { body } = await this.#send(call, 'call', limit);
-      return parsed(call, await textOf(body)) as T;
+      return parsed(call, await textOf(body, call.mostBytes)) as T;
     } catch (error) {
       throw noAnswer(call, error, limit);
     } finally {

@@ -92,6 +92,9 @@ const endOfListAnnotation = 'k8s.io/initial-events-end';
  */
 export const mostValuesOfObject = 50_000;
 
+/** Of one object as JSON: etcd accepts 1.5 MB of it, and JSON writes some characters with six bytes. */
+export const mostBytesOfObject = 16 * 1024 * 1024;
+
 export function parseWatchEvent(line: string): WatchEvent {
   if (mayHaveMoreValues(line, mostValuesOfObject)) return tooLargeEvent(line);
   const event = jsonOf(line);

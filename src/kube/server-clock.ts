@@ -1,3 +1,4 @@
+import { milliseconds } from '../base/json.ts';
 import type { Log, World } from '../base/world.ts';
 
 /** The header `Date` of an answer has whole seconds. */
@@ -13,8 +14,8 @@ const toleratedMilliseconds = 3000;
 export function onServerClock(world: World, log: Pick<Log, 'warn'>): World {
   let aheadMilliseconds = 0;
   const compare = (date: string | undefined, sentMilliseconds: number): void => {
-    const server = Date.parse(date ?? '');
-    if (Number.isNaN(server)) return;
+    const server = milliseconds(date ?? null);
+    if (server === null) return;
     // The answer was written after the request was sent, and before it came.
     const atLeast = server - world.wall();
     const atMost = server + cutMilliseconds - sentMilliseconds;

@@ -7,6 +7,8 @@ import { Turns } from './turns.ts';
 const retryBackoff = { firstMilliseconds: 100, longestMilliseconds: 60_000 };
 /** When more keys than this wait, each run starts in its own iteration of the event loop. */
 const crowd = 16;
+/** The part of the workers that the keys of one tenant may have, rounded up. */
+const mostOfOneTenant = 0.5;
 /** How long aborted runs may take to end. */
 const abortGraceMilliseconds = 1_000;
 
@@ -158,7 +160,7 @@ export class WorkQueue {
 
   #mayRun(tenant: string): boolean {
     const { concurrency, tenantOf } = this.#options;
-    const most = tenantOf === undefined ? concurrency : Math.ceil(concurrency / 2);
+    const most = tenantOf === undefined ? concurrency : Math.ceil(concurrency * mostOfOneTenant);
     return (this.#runsOf.get(tenant) ?? 0) < most;
   }
 

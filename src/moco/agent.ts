@@ -44,7 +44,8 @@ export function delayOf({ status, body }: PlainAnswer, cluster: string, ordinal:
   const series = samplesOf(delayMetric, body);
   const [delay] = series;
   if (series.length > 1) return unknown(`expected one series of ${delayMetric}, got more`);
-  for (const { labels } of [sure, ...(delay === undefined ? [] : [delay])]) {
+  for (const { labels, tooLong } of [sure, ...(delay === undefined ? [] : [delay])]) {
+    if (tooLong) return unknown(`expected lines of at most ${longestSampleCharacters} characters, got a longer one`);
     // Another pod may have got the address of a pod that is gone.
     if (labels['name'] !== cluster || labels['index'] !== `${ordinal}`) {
       return unknown(`expected the metrics of ${cluster}, index ${ordinal}, got those of another pod`);
@@ -84,6 +85,8 @@ export function cloneOf(readiness: PlainAnswer, metrics: PlainAnswer, cluster: s
 interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: string;
+  /** Longer than a line may be, so that nothing is known of it. */
+  readonly tooLong: boolean;
 }
 
 /** More of one metric are never needed: one series is right, two are wrong. */
@@ -112,13 +115,15 @@ const label = /\s*(?:,\s*)?(\w+)="((?:[^"\\]|\\.)*)"/y;
 
 /** What follows the name of the metric in its line. `null` if it belongs to a longer name, or is no sample. */
 function sampleOf(rest: string): Sample | null {
-  if (rest.length > longestSampleCharacters || !/^[\s{]/.test(rest)) return null;
-  if (!rest.startsWith('{')) return { labels: {}, value: valueIn(rest) };
+  if (!/^[\s{]/.test(rest)) return null;
+  if (rest.length > longestSampleCharacters) return { labels: {}, value: '', tooLong: true };
+  if (!rest.startsWith('{')) return { labels: {}, value: valueIn(rest), tooLong: false };
   const pairs: (readonly [name: string, text: string])[] = [];
   label.lastIndex = 1;
   for (let at = 1; ; at = label.lastIndex) {
     const [, name, text = ''] = label.exec(rest) ?? [];
-    if (name === undefined) return { labels: Object.fromEntries(pairs), value: valueIn(rest.slice(at)) };
+    if (name === undefined)
+      return { labels: Object.fromEntries(pairs), value: valueIn(rest.slice(at)), tooLong: false };
     pairs.push([name, text]);
   }
 }

@@ -79,7 +79,6 @@ function lastRunsOf(
 }
 
 interface Sighting extends Omit<LastRun, 'ordinal'> {
-  readonly uid: string;
   readonly createdAt: string;
 }
 
@@ -100,16 +99,18 @@ function lastRunOf(
   return last && { ordinal, revision: last.revision, image: last.image, version: last.version, worked: last.worked };
 }
 
-/** `null` if its mysqld has never started in this pod. */
+/**
+ * `null` if its mysqld has never started in this pod. A mysqld that has worked on the data works for the next pods of
+ * its revision, until one of another revision has started.
+ */
 function sightingOf(
   { pod, facts }: { readonly pod: PodRecord; readonly facts: MemberFacts },
   known: Sighting | null,
 ): Sighting | null {
   if (hasNeverStarted(facts) || pod.revision === '' || (known !== null && pod.createdAt < known.createdAt)) return null;
-  const { uid, createdAt, revision, mysqld } = pod;
-  const isSame = known?.uid === uid && known.revision === revision;
-  const worked = facts.participatingForSeconds !== null || (isSame && known.worked);
-  return { uid, createdAt, revision, image: mysqld.image, version: mysqld.version?.version ?? null, worked };
+  const { createdAt, revision, mysqld } = pod;
+  const worked = facts.participatingForSeconds !== null || (known?.revision === revision && known.worked);
+  return { createdAt, revision, image: mysqld.image, version: mysqld.version?.version ?? null, worked };
 }
 
 function backupJobFacts(job: JobRecord, ages: Ages): BackupJobFacts {

@@ -1,4 +1,4 @@
-import { type Json, object, text } from '../base/json.ts';
+import { object, text } from '../base/json.ts';
 import { parseMysqlVersion } from '../core/mysql-versions.ts';
 import type { DataRecord } from '../core/snapshot.ts';
 import { dataVolume } from './names.ts';
@@ -24,7 +24,7 @@ export function parseDataRecord(annotation: string | null): DataRecord | null {
   } catch {
     return null;
   }
-  const { revision, image, version } = object(parsed) as Json;
+  const { revision, image, version } = object(parsed);
   const name = text(revision);
   if (name === null || !revisionName.test(name)) return null;
   const [reference, number] = [text(image), text(version)];

@@ -3,14 +3,17 @@ import { meets } from './selects.ts';
 
 // Whether a node takes a pod, as far as that follows from the node's own object and from what ties the pod: the rules
 // of the scheduler's plugins NodeUnschedulable, TaintToleration, NodeAffinity and VolumeBinding (Kubernetes 1.36),
-// without room.
+// without room. placement.ts has those that other pods matter to.
 
 /** Taints that the node controller makes of conditions and of `unschedulable`. */
 export const conditionTaintPrefix = 'node.kubernetes.io/';
 
 const nodeTaint = (name: string): Json => ({ key: `${conditionTaintPrefix}${name}`, effect: 'NoSchedule' });
 
-/** Conditions for which the node controller taints a node, a moment later. */
+/**
+ * Conditions for which the node controller taints a node, a moment later. A node without the condition Ready is not
+ * ready: its kubelet has never reported.
+ */
 const conditionTaints: readonly (readonly [
   type: string,
   bad: (status: unknown) => boolean,
@@ -21,7 +24,13 @@ const conditionTaints: readonly (readonly [
   ['MemoryPressure', (status) => status === 'True', nodeTaint('memory-pressure'), 'is short of memory'],
   ['DiskPressure', (status) => status === 'True', nodeTaint('disk-pressure'), 'is short of disk space'],
   ['PIDPressure', (status) => status === 'True', nodeTaint('pid-pressure'), 'is short of process ids'],
+  ['NetworkUnavailable', (status) => status === 'True', nodeTaint('network-unavailable'), 'has no network'],
 ];
+
+/** The condition says so, and may be newer. Others with the prefix are set by people, such as `out-of-service`. */
+const isOfCondition = ({ key }: Json): boolean =>
+  ['unschedulable', 'unreachable'].some((name) => key === `${conditionTaintPrefix}${name}`) ||
+  conditionTaints.some(([, , taint]) => taint['key'] === key);
 
 /** Its kubelet removes images that nothing uses, and then evicts pods. Whoever tolerates that may be one of them. */
 export const hasDiskPressure = (node: Json): boolean =>
@@ -45,7 +54,7 @@ export function refusalsOf(node: Json | null, tolerations: readonly Json[]): rea
   const spec = object(node['spec']);
   const tolerated = (taint: Json): boolean => tolerations.some((toleration) => tolerates(toleration, taint));
   const taints = objects(spec['taints']).filter(
-    (taint) => !(text(taint['key']) ?? '').startsWith(conditionTaintPrefix) && taint['effect'] !== 'PreferNoSchedule',
+    (taint) => !isOfCondition(taint) && taint['effect'] !== 'PreferNoSchedule',
   );
   return [
     ...(spec['unschedulable'] === true && !tolerated(nodeTaint('unschedulable')) ? ['is cordoned'] : []),
@@ -55,7 +64,7 @@ export function refusalsOf(node: Json | null, tolerations: readonly Json[]): rea
       .map((taint) => `has the taint ${text(taint['key'])}${valueOf(taint)}:${text(taint['effect'])}`),
     ...conditionTaints.flatMap(([type, bad, taint, why]) => {
       const { status } = conditionOf(object(node['status']), type);
-      return status !== undefined && bad(status) && !tolerated(taint) ? [why] : [];
+      return bad(status) && !tolerated(taint) ? [why] : [];
     }),
   ];
 }

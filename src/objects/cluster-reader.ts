@@ -4,7 +4,7 @@ import { objects as items, type Json, object, text } from '../base/json.ts';
 import { isPossibleSize } from '../core/situation.ts';
 import type { ApiClient, Call } from '../kube/api-client.ts';
 import { isForbidden, isNotFound, withoutRequest } from '../kube/api-error.ts';
-import { mostValuesOfObject, pagesOf } from '../kube/list-watch.ts';
+import { mostBytesOfObject, mostValuesOfObject, pagesOf } from '../kube/list-watch.ts';
 import {
   controllerRevisions,
   events,
@@ -44,6 +44,11 @@ export type OnceCall = Pick<Call, 'method' | 'path' | 'query' | 'body' | 'conten
 const pageSize = 500;
 /** Of one reason about one StatefulSet there are a few; a tenant may write any number. */
 const mostEvents = 100;
+/**
+ * Of a list that is read as a whole, in a namespace whose tenant may create any number of objects. A Job of a backup
+ * has about 10 KB and some hundred values, an Event 1 KB.
+ */
+const mostListed = { mostBytes: 16 * 1024 * 1024, mostValues: 500_000 } as const;
 
 /** Reads one cluster without any cache: no resourceVersion, so that etcd's quorum answers. Rejects with `ApiError`. */
 export class ClusterReader {
@@ -137,6 +142,7 @@ export class ClusterReader {
         path: path(jobs, { namespace }),
         query,
         priority: 'disrupt',
+        ...mostListed,
       });
       return { jobs: projected(items(list['items']), projectJob), jobsUnreadable: null };
     } catch (error) {
@@ -153,6 +159,7 @@ export class ClusterReader {
         path: path(kind, place),
         priority,
         mostValues: mostValuesOfObject,
+        mostBytes: mostBytesOfObject,
       });
     } catch (error) {
       if (isNotFound(error)) return null;
@@ -183,6 +190,7 @@ export class ClusterReader {
       path: path(events, { namespace }),
       query: { fieldSelector, limit: mostEvents },
       priority: 'read',
+      ...mostListed,
     });
     const [newest] = items(list['items']).toSorted((a, b) => (happenedAt(a) < happenedAt(b) ? 1 : -1));
     return text(newest?.['note']);

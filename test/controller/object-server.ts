@@ -149,7 +149,9 @@ export class ObjectServer {
     const given = object as Partial<Raw>;
     this.#uids += 1;
     const metadata = { namespace: 'default', name: '', generation: 1, ...given.metadata, uid: `uid-${this.#uids}` };
-    const raw = this.#put(kind, { apiVersion: apiVersion(kind), kind: kind.kind, ...given, metadata });
+    const status = { conditions: [{ type: 'Ready', status: 'True' }], ...(given['status'] as Patch | undefined) };
+    const healthy = kind === nodes ? { status } : {};
+    const raw = this.#put(kind, { apiVersion: apiVersion(kind), kind: kind.kind, ...given, ...healthy, metadata });
     if (kind === pods) this.#createSurroundings(raw);
     if (kind === pods || kind === statefulSets) this.#adopt(metadata.namespace);
     return this.get(kind, metadata.name, metadata.namespace);
@@ -186,8 +188,9 @@ export class ObjectServer {
       const metadata = { ...placeOf(kind, name, namespace), uid: `uid-of-${name}`, generation: 1 };
       const isClaim = kind === persistentVolumeClaims;
       const volumeName = `volume-of-${name}`;
-      const bound = isClaim ? { spec: { volumeName }, status: { phase: 'Bound' } } : {};
-      this.#put(kind, { kind: kind.kind, metadata, ...bound });
+      const ready = { status: { conditions: [{ type: 'Ready', status: 'True' }] } };
+      const bound = { spec: { volumeName }, status: { phase: 'Bound' } };
+      this.#put(kind, { kind: kind.kind, metadata, ...(isClaim ? bound : ready) });
       if (isClaim)
         this.#put(persistentVolumes, { kind: 'PersistentVolume', metadata: { name: volumeName, uid: name } });
     }

@@ -58,6 +58,12 @@ describe("the delay in an agent's metrics", () => {
     });
   }
 
+  it('is read from lines of at most 1,024 characters behind the name of the metric', () => {
+    const long = (characters: number): string => delay(`41 ${'7'.repeat(characters - labels.length - ' 41 '.length)}`);
+    expect(ok(page(long(1024)))).to.deep.equal({ kind: 'delay', seconds: 41 });
+    expect(ok(page(long(1025)))).to.deep.equal(unknown('expected lines of at most 1024 characters, got a longer one'));
+  });
+
   it('is nothing where mysqld has received no transaction since it started', () => {
     expect(ok(page())).to.deep.equal({ kind: 'delay', seconds: 0 });
   });

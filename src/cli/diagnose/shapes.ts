@@ -119,15 +119,18 @@ export const deploymentShape: Shape = {
 };
 
 /**
- * Rules whose sentences have words of mysqld, of the kubelet, of Prometheus, or of the API server and its webhooks, or
- * the names of MySQL's clients.
+ * Rules whose sentences have words of mysqld and its agent, of the kubelet, of Prometheus, or of the API server and its
+ * webhooks, or the names of MySQL's clients.
  */
-const ofOthers: readonly unknown[] = [
+export const rulesOfOthers: readonly unknown[] = [
   'ImageUnavailable',
   'ConfigurationRefused',
   'LongWrite',
+  'ReplicasBehind',
+  'MemberSilent',
   'CheckFailing',
   'CheckUnavailable',
+  'BlockedByPDB',
   'SuccessorRefused',
   'StepRefused',
   'ConfirmationTooSlow',
@@ -139,7 +142,7 @@ const ofOthers: readonly unknown[] = [
 
 const withoutMessage = (value: object): unknown => ('message' in value ? { ...value, message: 'removed' } : value);
 const unlessOfOthers = (key: 'rule' | 'reason') => (value: unknown) =>
-  ofOthers.includes(object(value)[key]) ? withoutMessage(object(value)) : value;
+  rulesOfOthers.includes(object(value)[key]) ? withoutMessage(object(value)) : value;
 
 /** What the API server has answered to a step that it did not carry out. */
 const withoutAnswer = (step: object): unknown =>
@@ -180,6 +183,6 @@ const event = {
 /** Others, such as the kubelet, put commands and their output into `note`. */
 export function eventShape(value: unknown): unknown {
   const { reportingController, reason } = object(value);
-  const isPlain = reportingController === 'moco-rollout' && !ofOthers.includes(reason);
+  const isPlain = reportingController === 'moco-rollout' && !rulesOfOthers.includes(reason);
   return keep(value, isPlain ? { ...event, ...all('note') } : event);
 }

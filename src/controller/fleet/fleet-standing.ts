@@ -4,6 +4,7 @@ import { milliseconds } from '../../base/json.ts';
 import type { HoldRule } from '../../core/decision.ts';
 import { needsSlot } from '../../core/gates.ts';
 import {
+  isAlarming,
   isBrief,
   isEndedByPerson,
   isForOthers,
@@ -24,7 +25,7 @@ export interface FleetStanding {
   readonly refused: boolean;
   /** Its rollout has begun. It waits for no other cluster any more. */
   readonly begun: boolean;
-  /** The revision fails, or a rollout that has begun is stalled. */
+  /** The revision fails, or a rollout that has begun is stalled, and not because of nodes alone. */
   readonly failing: boolean;
   /** No member has verified the revision of its rollout yet, as far as there is one. */
   readonly unverified: boolean;
@@ -32,6 +33,8 @@ export interface FleetStanding {
    * When the revision of its rollout, or of the last one that is complete, was known to be verified, on the wall clock.
    */
   readonly verifiedAt: number | null;
+  /** Its status shows a hold of a MySQLRolloutSequence: one selected it when that was written. */
+  readonly isHeldBySequence: boolean;
   /** The cluster is rolling and cannot continue without a person. */
   readonly stalled: boolean;
   /** When a rollout was first seen that has not begun, on the wall clock; otherwise `null`. */
@@ -62,6 +65,7 @@ export const withoutRollout: Omit<FleetStanding, 'uid' | 'resourceVersion' | 'op
   failing: false,
   unverified: true,
   verifiedAt: null,
+  isHeldBySequence: false,
   stalled: false,
   waitingSince: null,
   queuedSince: null,
@@ -139,6 +143,19 @@ export function yieldsSlot(rule: HoldRule, members: RolloutStatus['members']): b
   return (members ?? []).every(({ state }) => state === 'participating');
 }
 
+/** What a MySQLRolloutSequence that selects a cluster holds it with. */
+const holdsOfSequences: ReadonlySet<string> = new Set<HoldRule>([
+  'SequenceGone',
+  'SequenceConflict',
+  'SequenceInvalid',
+  'StageFailing',
+  'StageMemberGone',
+  'AwaitingEarlierStage',
+  'AwaitingSoak',
+  'AwaitingSettle',
+  'AwaitingStageSlot',
+]);
+
 const refusals: ReadonlySet<string> = new Set(rulesOf('refused'));
 
 function stuckBy(rule: HoldRule | undefined, isStalled: boolean): string | null {
@@ -161,6 +178,7 @@ function standing(
     revision: rollout?.revision ?? null,
     failing: rollout?.failing !== undefined,
     unverified: rollout?.verified !== true,
+    isHeldBySequence: holdsOfSequences.has(hold?.rule ?? ''),
     verifiedAt: timeOf(rollout?.verifiedAt ?? (last?.outcome === 'Complete' ? last.finishedAt : null)),
     complete: since === null || updateRevision === undefined ? null : { revision: updateRevision, since: since / 1000 },
   };
@@ -171,7 +189,9 @@ function standing(
   const wantsTurn = rule === undefined || isForOthers(rule) || slotWaits.has(rule);
   if (rollout.begunAt !== undefined) {
     const isStalled = isTrue(conditions, 'Stalled');
-    const begun = { ...idle, begun: true, failing: idle.failing || isStalled };
+    // A rule that only a person ends says more than the wait for a node, but for pods that their kubelets do not end.
+    const isByNode = rollout.awaitsNodes === true && (rule === 'MemberStuckTerminating' || !isAlarming(rule ?? ''));
+    const begun = { ...idle, begun: true, failing: idle.failing || (isStalled && !isByNode) };
     if (rollout.yieldedAt !== undefined) return { ...begun, queuedSince: startedAt, wantsSlot, wantsTurn };
     return { ...begun, rolling: true, stalled: isStalled, stuckBy: stuckBy(rule, isStalled) };
   }

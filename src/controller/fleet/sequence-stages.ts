@@ -56,6 +56,7 @@ export class Stages {
   readonly #gone = new Map<string, readonly GoneFromStage[]>();
   readonly #departed = new Map<string, DepartedSequence>();
   readonly #wall: () => number;
+  readonly #startedSeconds: number;
 
   /**
    * `wake` is called with each cluster that may have to decide anew, `changed` with each sequence whose clusters
@@ -65,6 +66,7 @@ export class Stages {
     this.#wake = wake;
     this.#changed = changed;
     this.#wall = wall;
+    this.#startedSeconds = wall() / 1000;
   }
 
   /** `null` if the MySQLCluster does not exist or is being deleted. */
@@ -121,16 +123,26 @@ export class Stages {
     return stageWaits(own, (sequence) => this.countsOf(sequence), nowSeconds);
   }
 
-  /** Why the cluster may not begin yet although a sequence that selected it has gone. */
+  /**
+   * Why the cluster may not begin yet although a sequence that selected it has gone. A process that starts after that
+   * knows of it from the hold of an earlier one, and counts from its own start.
+   */
   waitsForDeparted(key: string, nowSeconds: number): readonly FleetWait[] {
-    const { objects } = this.#known.get(key) ?? unknown;
+    const { objects, facts, cluster } = this.#known.get(key) ?? unknown;
     if (objects === null || objects.offline) return [];
-    return [...this.#departed].flatMap(([sequence, { record, atSeconds }]) => {
+    const settled = this.#startedSeconds + sequenceSettlesSeconds;
+    const isLeftHeld = facts.isHeldBySequence && cluster?.places.length === 0;
+    const before: readonly FleetWait[] =
+      isLeftHeld && settled > nowSeconds
+        ? [{ hold: { rule: 'SequenceGone', sequence: null, until: settled }, remainingSeconds: settled - nowSeconds }]
+        : [];
+    const seen = [...this.#departed].flatMap(([sequence, { record, atSeconds }]) => {
       const until = atSeconds + sequenceSettlesSeconds;
       if (until <= nowSeconds) this.#departed.delete(sequence);
       if (until <= nowSeconds || record.stageOf(objects.labels) === null) return [];
       return [{ hold: { rule: 'SequenceGone', sequence, until } as const, remainingSeconds: until - nowSeconds }];
     });
+    return seen.length > 0 ? seen : before;
   }
 
   /** Whether clusters of a later stage have not begun yet: they depend on how this one does. */

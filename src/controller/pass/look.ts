@@ -65,8 +65,9 @@ function forgetUnasked(pass: Pass<ClusterApi>, observed: Observation | null): Ob
   if (observed === null) return null;
   const { answers } = pass.memory;
   const kept = questionKinds.flatMap((kind) => {
-    const { keep } = rowOf(kind);
-    const one = keep === undefined || questionIn(observed, kind) ? answers[kind] : keep(answers[kind], observed);
+    const row = rowOf(kind);
+    if (row.keep === undefined || questionIn(observed, kind) !== undefined) return [];
+    const one = row.keep(answers[kind], observed);
     return one === answers[kind] ? [] : [[kind, one] as const];
   });
   if (kept.length === 0) return observed;

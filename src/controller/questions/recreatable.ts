@@ -4,15 +4,8 @@ import { type EndingClaim, freshRecreatableSeconds, notAsked, type TiedToNode } 
 import type { MemberFacts } from '../../core/snapshot.ts';
 import { ApiError, isAlreadyExists, isForbidden, refusesCreation } from '../../kube/api-error.ts';
 import { persistentVolumeClaims, persistentVolumes, pods as podKind, statefulSets } from '../../kube/resource.ts';
-import {
-  conditionTaintPrefix,
-  isToBeEmptied,
-  matches,
-  refusalsOf,
-  type Tie,
-  tieOfVolume,
-  tiesOf,
-} from '../../moco/nodes.ts';
+import { conditionTaintPrefix, isToBeEmptied, matches, refusalsOf, tieOfVolume, tiesOf } from '../../moco/nodes.ts';
+import { type Barrier, barriersOf, keepsApart, type PlacedPod } from '../../moco/placement.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import { claimsOf, fitsWithout, isTerminating, successorOf } from '../../moco/successor.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
@@ -126,6 +119,7 @@ export async function readRecreatable(
     readAll(pods, cluster, known, context, {
       nodeOf: (pod) => context.nodes.read(context, pod),
       refusalOf: async (pod) => (whole === null ? null : readRefusal(pod, whole, revision ?? '', context)),
+      template: whole && object(object(whole['spec'])['template']),
     }),
     Promise.all(others.map((pod) => context.nodes.read(context, pod))),
   ]);
@@ -141,6 +135,8 @@ export async function readRecreatable(
 interface Asks {
   readonly nodeOf: (pod: PodRecord) => Promise<NodeRead>;
   readonly refusalOf: (pod: PodRecord, known: KnownRecreatable | undefined) => Promise<string | null>;
+  /** That of the StatefulSet, if it was read. */
+  readonly template?: Json | null;
 }
 
 type Reading = readonly [uid: string, member: KnownRecreatable, leaves: boolean];
@@ -148,10 +144,10 @@ type Reading = readonly [uid: string, member: KnownRecreatable, leaves: boolean]
 /** What never changes of a pod is read once. */
 async function readAll(
   pods: readonly PodRecord[],
-  { statefulSet }: ClusterObjects,
+  { statefulSet, pods: all }: ClusterObjects,
   { members: before }: RecreatableReadings,
   context: RecreatableContext,
-  { nodeOf, refusalOf }: Asks,
+  { nodeOf, refusalOf, template = null }: Asks,
 ): Promise<readonly Reading[]> {
   const { api, world } = context;
   const revision = statefulSet?.updateRevision ?? '';
@@ -168,7 +164,8 @@ async function readAll(
       refusalOf(pod, known),
     ]);
     const volumes = claims.flatMap(({ volume }) => (volume === null || volume === 'unreadable' ? [] : [volume]));
-    const tied = await readTied(pod, revision, tolerations, volumes, node, api);
+    const others = all.filter((other) => other.uid !== uid).map(placed);
+    const tied = await readTied(pod, { template, revision, others }, tolerations, volumes, node, api);
     const ending = claims.flatMap((claim) => endingClaim(claim, fixed.claimUids, startedAt));
     const claimUids = { ...uidsOf(claims), ...fixed.claimUids };
     const reading = { ...fixed, claimUids, revision, claims: ending, tied, refusal, atMilliseconds };
@@ -256,32 +253,58 @@ function endingClaim(
   return isTerminating(volume) ? ends('volumeTerminating') : [];
 }
 
+/** What the next pod of a member would be made of, and where the other members are. */
+interface Successor {
+  /** That of the StatefulSet, where it was read for this. */
+  readonly template: Json | null;
+  readonly revision: string;
+  readonly others: readonly PlacedPod[];
+}
+
 /**
- * Whether the pod is tied to a node that takes none; `null` if not. The other nodes and the template are read only
- * where its own node takes no pods. Rejects with `ApiError`.
+ * Why no node takes the next pod of the member; `null` if one may. The other nodes are read only where its own node
+ * takes no pods, or where the template keeps members apart. Rejects with `ApiError`.
  */
 async function readTied(
   pod: PodRecord,
-  revision: string,
+  { template: known, revision, others }: Successor,
   tolerations: readonly Json[],
   volumes: readonly Json[],
   node: NodeRead,
   api: ClusterReader,
 ): Promise<TiedToNode | null> {
-  if (pod.node === null || node === 'unreadable' || refusalsOf(node, tolerations).length === 0) return null;
-  const template = (await api.readTemplate(pod.namespace, revision)) ?? {};
+  if (pod.node === null || node === 'unreadable') return null;
+  const takesPods = refusalsOf(node, tolerations).length === 0;
+  if (takesPods && (known === null || !keepsApart(known))) return null;
+  const template = known ?? (await api.readTemplate(pod.namespace, revision)) ?? {};
   const tolerated = [...objects(object(template['spec'])['tolerations']), ...tolerations.filter(isOfKubernetes)];
   const refusals = refusalsOf(node, tolerated);
-  if (refusals.length === 0) return null;
+  if (refusals.length === 0 && !keepsApart(template)) return null;
+  const nodes = await api.listNodes();
   const ties = [...volumes.map(tieOfVolume).filter((tie) => tie !== null), ...tiesOf(template)];
-  if (ties.length === 0) return null;
-  const others = (await api.listNodes()).filter(
+  const barriers: readonly Barrier[] = [
+    ...ties.map((tie): Barrier => ({ what: tie.what, allows: (other) => matches(tie, other) })),
+    ...barriersOf(template, revision, pod.namespace, others, nodes),
+  ];
+  const ruledOut = node === null ? [] : barriers.filter(({ allows }) => !allows(node));
+  if (refusals.length + ruledOut.length === 0) return null;
+  const candidates = nodes.filter(
     (other) => object(other['metadata'])['name'] !== pod.node && refusalsOf(other, tolerated).length === 0,
   );
-  if (others.some((other) => ties.every((tie) => matches(tie, other)))) return null;
-  const excludes = (tie: Tie): boolean => others.some((other) => !matches(tie, other));
-  return { nodeName: pod.node, refusals, ties: ties.filter(excludes).map(({ what }) => what) };
+  if (candidates.some((other) => barriers.every(({ allows }) => allows(other)))) return null;
+  return {
+    nodeName: pod.node,
+    refusals: refusals.length > 0 ? refusals : ruledOut.map(({ what }) => `is ruled out by ${what}`),
+    ties: barriers.filter(({ allows }) => candidates.some((other) => !allows(other))).map(({ what }) => what),
+  };
 }
+
+const placed = ({ name, node, labels, deletionTimestamp }: PodRecord): PlacedPod => ({
+  name,
+  node,
+  labels,
+  terminating: deletionTimestamp !== null,
+});
 
 /** Admission adds them to pods, such as those of nodes that are not ready. */
 const isOfKubernetes = ({ key }: Json): boolean => (text(key) ?? '').startsWith(conditionTaintPrefix);

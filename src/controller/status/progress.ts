@@ -49,6 +49,7 @@ export function progressOf(context: StatusContext, members: readonly MemberStatu
     verified: known.verified || decision.verified,
     verifiedAt: known.verifiedAt ?? (decision.verified ? now : undefined),
     failing: failingOf(known, decision),
+    awaitsNodes: decision.awaitsNodes || undefined,
     takenDown: sorted([...known.takenDown, ...down]),
     ...inPlaceProgressOf(known, context),
     switchovers: known.switchovers + (switched ? 1 : 0),

@@ -37,7 +37,8 @@ export type FleetHold =
   | { readonly rule: 'SequenceConflict'; readonly sequences: readonly string[] }
   | { readonly rule: 'SequenceInvalid'; readonly sequence: string; readonly problem: string }
   /** A sequence that selected the cluster no longer exists. It may be about to be created again. */
-  | { readonly rule: 'SequenceGone'; readonly sequence: string; readonly until: number }
+  /** `sequence` is `null` if the status alone shows that there was one. */
+  | { readonly rule: 'SequenceGone'; readonly sequence: string | null; readonly until: number }
   | { readonly rule: 'SequencesUnreadable'; readonly message: string }
   /**
    * So many rollouts fail that none may begin (--max-failing-rollouts). `failing` counts those of the cluster's own

@@ -55,10 +55,10 @@ export const fleet = {
   }),
   SequenceGone: byOthers('SequenceGone', {
     sentence: ({ sequence, until }) =>
-      `MySQLRolloutSequence ${sequence} selected this cluster and no longer exists; that counts from ${timeText(until)} on`,
+      `${sequence === null ? 'a MySQLRolloutSequence' : `MySQLRolloutSequence ${sequence}`} selected this cluster and no longer exists; that counts from ${timeText(until)} on`,
     meaning: 'A MySQLRolloutSequence that selected the cluster has gone.',
     details:
-      'It may be about to be created again, as tools do that replace objects, so the cluster waits for 30 seconds before it begins a rollout without its turn.',
+      'It may be about to be created again, as tools do that replace objects, so the cluster waits for 30 seconds before it begins a rollout without its turn. A controller that starts in that time knows of it from the hold in the status.',
     endedBy: ['time'],
     ends: 'By itself, at the time that the message names, or when the sequence exists again.',
     requestedBy,

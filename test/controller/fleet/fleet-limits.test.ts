@@ -393,6 +393,21 @@ describe('the breaker of a fleet', () => {
     expect(watched.fleet.factsFor('a', 'OnDelete', 'corrected').fleetWaits, 'a correction').to.deep.equal([]);
   });
 
+  it('does not count a rollout that is stalled because of nodes alone, unless a rule says more', () => {
+    const watched = new Watched({ maxFailingRollouts: 1 });
+    const byNodes = { ...stalled, rollout: { ...progress, begunAt: at(0), awaitsNodes: true } };
+    watched.notify('a', byNodes);
+    expect(waitsOf(watched, 'b')).to.deep.equal([]);
+    for (const rule of ['MemberUnreachable', 'MemberStuckTerminating'] as const) {
+      watched.notify('a', { ...byNodes, hold: { rule, message: '', since: at(0) } });
+      expect(waitsOf(watched, 'b')).to.deep.equal([]);
+    }
+    watched.notify('a', { ...byNodes, hold: { rule: 'SwitchoverFailing', message: '', since: at(0) } });
+    expect(waitsOf(watched, 'b')).to.have.length(1);
+    watched.notify('a', { ...byNodes, rollout: { ...byNodes.rollout, failing: { ordinal: 2, message: '' } } });
+    expect(waitsOf(watched, 'b')).to.have.length(1);
+  });
+
   it('does not count a rollout that is stalled and has not begun', () => {
     const watched = new Watched({ maxFailingRollouts: 1 });
     watched.notify('a', { ...stalled, rollout: progress });

@@ -272,6 +272,30 @@ describe('the stages of a fleet', () => {
     expect(ruleOf(fleet, 'rest-1')).to.equal(undefined);
   });
 
+  it('wait for half a minute although their sequence was deleted before the process started, as their status shows', () => {
+    const fleet = fleetOf();
+    change(fleet, '1');
+    fleet.wait(300);
+    const rest = cluster(fleet, 'rest-1');
+    fleet.pass(rest);
+    expect(rest.status.hold?.rule).to.equal('AwaitingEarlierStage');
+    fleet.sequence('production', null);
+    fleet.wait(1);
+    fleet.changeLeader();
+    expect(holdOf(fleet, 'rest-1')).to.include({ rule: 'SequenceGone', sequence: null });
+    fleet.pass(rest);
+    fleet.wait(29);
+    expect(ruleOf(fleet, 'rest-1')).to.equal('SequenceGone');
+    fleet.wait(1);
+    expect(ruleOf(fleet, 'rest-1')).to.equal(undefined);
+    fleet.sequence('production', production);
+    fleet.pass(rest);
+    fleet.sequence('production', null);
+    fleet.changeLeader();
+    fleet.sequence('production', production);
+    expect(ruleOf(fleet, 'rest-1')).to.equal('AwaitingEarlierStage');
+  });
+
   it('hold the clusters that an unreadable sequence may select, and no others', () => {
     const fleet = fleetOf({ ...production, stages: [{ name: 'canary', maxFailures: -1 }] });
     fleet.add('db/else', { env: 'test' });

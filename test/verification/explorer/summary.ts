@@ -52,6 +52,7 @@ export function nullDecide(): (...facts: Parameters<typeof decide>) => Decision 
     failing: null,
     complete: false,
     progressDeadlineExceeded: false,
+    awaitsNodes: false,
     asks: [],
     asksAgain: [],
     checksPass: true,
