@@ -29,7 +29,7 @@ export interface ObjectFacts
 }
 
 /** Before any question is asked. */
-const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: notAsked, nodeLeaves: false };
+const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: notAsked, nodeLeaves: false, clone: null };
 
 /**
  * Call within `ages.observe`.

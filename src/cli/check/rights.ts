@@ -11,7 +11,9 @@ const rightsOf = (permissions: readonly Permission[]): readonly Right[] =>
   permissions
     // Without the policies it is not granted on purpose.
     .filter(({ needsPolicy }) => needsPolicy !== true)
-    .map(({ group, resource, verbs }) => [group, resource, verbs]);
+    .flatMap(({ group, resource, verbs, names = [undefined] }) =>
+      names.map((name): Right => [group, resource, verbs, name]),
+    );
 
 /** What the controller needs in every namespace that it works in. */
 export const neededByController: readonly Right[] = rightsOf(
@@ -103,10 +105,12 @@ export async function deniedTo(
   const apiVersion = 'authorization.k8s.io/v1';
   const kind = user === null ? 'SelfSubjectAccessReview' : 'SubjectAccessReview';
   const path = `/apis/${apiVersion}/${kind.toLowerCase()}s`;
-  const each = rights.flatMap(([group, whole, verbs]) => verbs.map((verb) => [`${verb} ${whole}`, group] as const));
-  const answers = [...new Map(each)].map(async ([right, group]) => {
+  const each = rights.flatMap(([group, whole, verbs, own = name]) =>
+    verbs.map((verb) => [`${verb} ${whole}`, { group, name: own }] as const),
+  );
+  const answers = [...new Map(each)].map(async ([right, of]) => {
     const [verb, resource, subresource] = right.split(/[ /]/);
-    const resourceAttributes = { group, resource, subresource, verb, namespace: namespace ?? '', name };
+    const resourceAttributes = { ...of, resource, subresource, verb, namespace: namespace ?? '' };
     const body = { apiVersion, kind, spec: { resourceAttributes, ...(user !== null && { user }) } };
     const call = { method: 'POST', path, body, priority: 'read' } as const;
     const { status } = await client.call<{ status?: { allowed?: boolean } }>(call);
@@ -115,8 +119,8 @@ export async function deniedTo(
   return (await Promise.all(answers)).flat();
 }
 
-/** A group, a resource with its subresource, and verbs. */
-export type Right = readonly [group: string, resource: string, verbs: readonly string[]];
+/** A group, a resource with its subresource, verbs, and the one object that it is about, if it is about one. */
+export type Right = readonly [group: string, resource: string, verbs: readonly string[], name?: string | undefined];
 
 export const onRollouts = (...verbs: readonly string[]): Right => [rolloutKind.group, rolloutKind.plural, verbs];
 export const onClusters = (...verbs: readonly string[]): Right => [clusterKind.group, clusterKind.plural, verbs];
