@@ -10,6 +10,8 @@ export interface FailingSeries {
   readonly value: string;
   /** How many others the answer has. */
   readonly others: number;
+  /** Instead of a series: the selector that has none, where that fails the check. */
+  readonly missing?: string;
 }
 
 /** The last answer to a question that is asked again and again. */
