@@ -32,7 +32,7 @@ export const ruleSections: Readonly<Record<string, () => Sections>> = {
 
 const groups = Object.keys(ruleGroups) as readonly RuleGroup[];
 
-/** docs/rules.md has the rest of each rule. */
+/** docs/rules.md has the details of each rule. */
 function holdList(): string {
   return definitionList(
     groups.map((group) => [
@@ -44,7 +44,7 @@ function holdList(): string {
   );
 }
 
-/** @param described a procedure whose lines the reader knows already */
+/** @param described a procedure whose lines the reader already knows */
 function procedureList(procedure: Procedure, described: Procedure = {}): string {
   return definitionList(
     Object.entries(procedure).map(([name, line]) => [
@@ -63,7 +63,7 @@ function gateList(): string {
   );
 }
 
-/** A group in place of its rules, if at most a few of them are missing. */
+/** Names a group in place of its rules, if at most a few of them are missing. */
 function abbreviated(names: readonly HoldRule[]): readonly string[] {
   const found = groups.flatMap((group) => {
     const all = rulesOf(group);
