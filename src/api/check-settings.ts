@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Infer, listBy, struct, validations } from './schema.ts';
 
-// Queries that have to return nothing before a member that works is taken.
+// Queries that must return nothing before a working member is taken.
 
 const longestName = 63;
 const namePattern = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
