@@ -48,7 +48,7 @@ describe('check and diagnose of an installation', function () {
       return all.some((one) => one === undefined) ? undefined : all.map((one) => JSON.stringify(one));
     };
     const found = await until('the policies are type-checked', checked);
-    expect(found).to.have.length(3);
+    expect(found).to.have.length(6);
     for (const one of found) expect(one).to.equal('{}');
   });
 
@@ -72,7 +72,7 @@ describe('check and diagnose of an installation', function () {
     };
     const sentence = await until('the missing rights are found', found);
     expect(sentence).to.contain(
-      'may not get pods, list pods, watch pods, delete pods, patch pods, create pods, create pods/eviction',
+      'may not get pods, list pods, watch pods, delete pods, patch pods, create pods/eviction, get persistentvolumeclaims',
     );
   });
 
