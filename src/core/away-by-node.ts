@@ -12,7 +12,7 @@ const endedByNode: ReadonlySet<string> = new Set([
   'PreemptionByScheduler',
 ]);
 
-/** What the scheduler says of nodes that are out, or are not where a volume is (Kubernetes 1.36, plugins of the scheduler). */
+/** What the scheduler says of nodes that are out, or are not where a volume is (Kubernetes 1.36, its plugins). */
 const wordsOfNodes = ['volume node affinity conflict', 'were unschedulable', 'untolerated taint'] as const;
 /** What it says of what the pod itself asks for: the new template may be why. */
 const wordsOfPods = ['Insufficient', "didn't match", "didn't have free ports", 'Too many pods'] as const;
