@@ -72,7 +72,7 @@ describe('check and diagnose of an installation', function () {
     };
     const sentence = await until('the missing rights are found', found);
     expect(sentence).to.contain(
-      'may not get pods, list pods, watch pods, delete pods, patch pods, create pods, create pods/eviction',
+      'may not get pods, list pods, watch pods, delete pods, patch pods, create pods/eviction, get persistentvolumeclaims',
     );
   });
 
