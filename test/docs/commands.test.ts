@@ -101,7 +101,6 @@ describe('the commands in the documents', () => {
       const cluster = await FakeCluster.start();
       const [, , ...argv] = filledIn(line)
         .replace(/ > \S+$/, '')
-        .replace(/\borders\.yaml$/, join(root, 'hack/kind/mysqlcluster.yaml'))
         .split(' ');
       const { status, err } = await (argv.includes('--watch') ? cluster.watch(null, ...argv) : cluster.run(...argv));
       await cluster.close();
