@@ -296,7 +296,7 @@ const timestampsMilliseconds = 1000;
  */
 function wasRejected(status: Json, managedFields: unknown): boolean {
   if (status['phase'] !== 'Failed' || text(status['reason']) === null) return false;
-  if (objects([status['containerStatuses'], status['initContainerStatuses']].flat()).length > 0) return false;
+  if ([...objects(status['containerStatuses']), ...objects(status['initContainerStatuses'])].length > 0) return false;
   const startedAt = milliseconds(text(status['startTime']));
   const failedAt = statusSetAt(managedFields, 'phase');
   return startedAt !== null && failedAt !== null && failedAt - startedAt <= timestampsMilliseconds;

@@ -614,7 +614,7 @@ tells('the last mysqld that has run on the data of a member', lastRun, {
     look.pod(1, { ready: false, revision: 'moco-test-2', at: look.now });
     const failedAt = (time: string): void => {
       const managedFields = [{ manager: 'kubelet', time, fieldsV1: { 'f:status': { 'f:phase': {} } } }];
-      const none = { containerStatuses: [], initContainerStatuses: [], conditions: [] };
+      const none = { containerStatuses: undefined, initContainerStatuses: undefined, conditions: [] };
       look.change(1, {
         metadata: { managedFields },
         status: { ...none, phase: 'Failed', reason: 'OutOfcpu', startTime: look.now },
