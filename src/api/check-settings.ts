@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { selectorsOf } from './promql.ts';
 import { type Infer, listBy, oneOf, struct, validations } from './schema.ts';
 
-// Queries that have to return nothing before a member that works is taken.
+// Queries that must return nothing before a working member is taken.
 
 const longestName = 63;
 const namePattern = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';

@@ -39,10 +39,10 @@ function sending(task: Task): Running {
 
 /** Something that this thread does again and again, a turn of the event loop after the other. */
 function repeating(act: () => Promise<unknown>, atOnce = 1, end: () => Promise<unknown> = async () => {}): Running {
-  let stopped = false;
+  const stopping = new AbortController();
   let times = 0;
   const all = Array.from({ length: atOnce }, async () => {
-    while (!stopped) {
+    while (!stopping.signal.aborted) {
       await act();
       times += 1;
       await turn();
@@ -50,7 +50,7 @@ function repeating(act: () => Promise<unknown>, atOnce = 1, end: () => Promise<u
   });
   return {
     stop: async () => {
-      stopped = true;
+      stopping.abort();
       await Promise.all(all);
       await end();
       return times;

@@ -6,7 +6,7 @@ import { type Flood, floods } from './floods.ts';
 import { Victims } from './victims.ts';
 
 // How long others wait while somebody floods the one thread that everything shares: a GET of /healthz, and the pass
-// over a cluster of another namespace. Each flood is compared with the moment before it.
+// over a cluster of another namespace. Each flood is compared with the same moment without it.
 
 /** What a tenant may delay a pass of another namespace by, and a probe. */
 const mostDelayedMilliseconds = 1000;

@@ -52,7 +52,7 @@ export class Checks {
   readonly #metrics: CheckMetrics;
   readonly #answered: (key: string) => void;
   readonly #known = new Map<string, ReadonlyMap<string, KnownAnswer>>();
-  /** Answers that are awaited. One that is not any more is dropped. */
+  /** Answers that are awaited. A late answer that nobody awaits any more is dropped. */
   readonly #asking = new Map<string, symbol>();
 
   /** `answered` is called with the cluster once all of its checks have an answer. */
@@ -72,7 +72,7 @@ export class Checks {
     });
   }
 
-  /** Asks all checks of the cluster in parallel, unless they are being asked. */
+  /** Asks all checks of the cluster in parallel, unless they are being asked already. */
   ask(key: string, checks: readonly Check[]): void {
     if (this.#asking.has(key)) return;
     const question = Symbol(key);
@@ -80,7 +80,7 @@ export class Checks {
     void this.#ask(key, checks, question);
   }
 
-  /** A step was done, or the cluster is gone: no answer from before counts for what comes next. */
+  /** A step was done, or the cluster is gone: no earlier answer counts for the next step. */
   forget(key: string): void {
     this.#known.delete(key);
     this.#asking.delete(key);

@@ -3,7 +3,7 @@ import { plural, withoutFullStop } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
 import { after, rule } from './rule.ts';
 
-/** Queries of the user that have to return nothing. */
+/** Queries of the user that must return nothing. */
 export const checks = {
   CheckFailing: rule<{ readonly checks: readonly FailingCheck[] }>({
     holds: ({ situation }) => failingChecks(situation),
@@ -51,7 +51,7 @@ export const checks = {
   }),
 };
 
-/** As PromQL writes a series. */
+/** In PromQL's notation for series. */
 function explainSeries(failing: FailingSeries): string {
   const {
     labels: { __name__: metric = '', ...labels },
@@ -65,13 +65,15 @@ function explainSeries(failing: FailingSeries): string {
   return `${series} is ${value}${others === 0 ? '' : `, and ${others} more`}`;
 }
 
-/** Before a step a check has to have passed within this time: enough to ask replicas and to confirm the step. */
+/**
+ * Before a step a check has to have passed within this time, which is enough to ask replicas and to confirm the step.
+ */
 export const freshSeconds = 5;
 /** How often a check is asked while the rollout waits for it or watches it: as often as most targets are scraped. */
 export const askAgainSeconds = 30;
-/** An older answer belongs to an earlier step: while one is needed, the next one comes before that. */
+/** An older answer belongs to an earlier step: as long as one is needed, the next one comes before that. */
 const forgottenSeconds = 60;
-/** How long a soak goes on without an answer, so that a restart of Prometheus does not begin it anew. */
+/** How long a soak continues without an answer, so that a restart of Prometheus does not reset it. */
 const soakWithoutAnswerSeconds = 300;
 
 interface FailingCheck extends FailingSeries {
@@ -83,7 +85,7 @@ interface UnansweredCheck {
   readonly message: string;
 }
 
-/** A check that fails does so until an answer says otherwise. `null` if none does. */
+/** A failing check fails until another answer. `null` if none fails. */
 export function failingChecks(situation: Situation): { readonly checks: readonly FailingCheck[] } | null {
   return orNull(
     judgedChecks(situation).flatMap(({ name, reading }) =>
@@ -98,7 +100,7 @@ function pendingChecks(situation: Situation): { readonly checks: readonly string
   return orNull(judgedChecks(situation).flatMap(({ name, isAwaited }) => (isAwaited ? [name] : [])));
 }
 
-/** A person has switched off what a check that fails, and one without an answer, would hold. */
+/** A person has overridden both the rule for failing checks and the one for missing answers. */
 export const noAnswerMatters = ({ overridden }: Situation): boolean =>
   overridden.has('CheckUnavailable') && overridden.has('CheckFailing');
 
@@ -114,7 +116,7 @@ export function silentChecks(situation: Situation): { readonly checks: readonly 
 export const needsAnswer = (situation: Situation, forStep: boolean): boolean =>
   judgedChecks(situation).some(({ isAwaited, isOld }) => isOld || (forStep && isAwaited));
 
-/** Without an answer the soak that has begun goes on for a while, but none begins. */
+/** Without an answer a soak that has begun continues for a while, but none begins. */
 export function allPass(situation: Situation): boolean {
   const { overridden } = situation;
   return judgedChecks(situation).every(
@@ -140,7 +142,7 @@ interface Judged extends Pick<CheckFacts, 'name' | 'reading'> {
   readonly isOld: boolean;
   /** A step can't be judged before the next answer. */
   readonly isAwaited: boolean;
-  /** Prometheus has not answered for so long that a soak does not go on. */
+  /** Prometheus has not answered for so long that a soak does not continue. */
   readonly isSilent: boolean;
 }
 
