@@ -11,9 +11,7 @@ const rightsOf = (permissions: readonly Permission[]): readonly Right[] =>
   permissions
     // Without the policies this right is deliberately not granted.
     .filter(({ needsPolicy }) => needsPolicy !== true)
-    .flatMap(({ group, resource, verbs, names = [undefined] }) =>
-      names.map((name): Right => [group, resource, verbs, name]),
-    );
+    .map(({ group, resource, verbs }) => [group, resource, verbs]);
 
 /** What the controller needs in every namespace that it works in. */
 export const neededByController: readonly Right[] = rightsOf(
@@ -22,10 +20,11 @@ export const neededByController: readonly Right[] = rightsOf(
 
 /**
  * The rights that the controller needs to objects without a namespace. An installation for some namespaces needs fewer
- * of them.
+ * of them. The Lease of moco-controller, the only object that is named, has a check of its own
+ * (`moco-lease.ts`): it is in one namespace.
  */
 export const neededInWholeCluster: readonly Right[] = rightsOf(
-  clusterPermissions.filter(({ isOfWholeCluster }) => isOfWholeCluster === true),
+  clusterPermissions.filter(({ isOfWholeCluster, names }) => isOfWholeCluster === true && names === undefined),
 );
 
 export const controllerRights = (session: Session): Promise<Found> =>
@@ -108,12 +107,10 @@ export async function deniedTo(
   const apiVersion = 'authorization.k8s.io/v1';
   const kind = user === null ? 'SelfSubjectAccessReview' : 'SubjectAccessReview';
   const path = `/apis/${apiVersion}/${kind.toLowerCase()}s`;
-  const each = rights.flatMap(([group, whole, verbs, own = name]) =>
-    verbs.map((verb) => [`${verb} ${whole}`, { group, name: own }] as const),
-  );
-  const answers = [...new Map(each)].map(async ([right, of]) => {
+  const each = rights.flatMap(([group, whole, verbs]) => verbs.map((verb) => [`${verb} ${whole}`, group] as const));
+  const answers = [...new Map(each)].map(async ([right, group]) => {
     const [verb, resource, subresource] = right.split(/[ /]/);
-    const resourceAttributes = { ...of, resource, subresource, verb, namespace: namespace ?? '' };
+    const resourceAttributes = { group, resource, subresource, verb, namespace: namespace ?? '', name };
     const body = { apiVersion, kind, spec: { resourceAttributes, ...(user !== null && { user }) } };
     const call = { method: 'POST', path, body, priority: 'read' } as const;
     const { status } = await client.call<{ status?: { allowed?: boolean } }>(call);
@@ -122,8 +119,8 @@ export async function deniedTo(
   return (await Promise.all(answers)).flat();
 }
 
-/** A group, a resource with its subresource, verbs, and the one object that it is about, if it is about one. */
-export type Right = readonly [group: string, resource: string, verbs: readonly string[], name?: string | undefined];
+/** A group, a resource with its subresource, and verbs. */
+export type Right = readonly [group: string, resource: string, verbs: readonly string[]];
 
 export const onRollouts = (...verbs: readonly string[]): Right => [rolloutKind.group, rolloutKind.plural, verbs];
 export const onClusters = (...verbs: readonly string[]): Right => [clusterKind.group, clusterKind.plural, verbs];
