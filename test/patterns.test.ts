@@ -38,7 +38,7 @@ const checkMilliseconds = 5 * minuteMilliseconds;
  */
 async function judged(source: string, flags: string): ReturnType<typeof check> {
   const found = await check(source, flags, { timeout: checkMilliseconds });
-  if (found.status === 'safe' || found.checker !== 'fuzz') return found;
+  if (found.status !== 'vulnerable' || found.checker !== 'fuzz') return found;
   return check(source, flags, { timeout: checkMilliseconds, checker: 'automaton' });
 }
 

@@ -212,3 +212,25 @@ function explainReason(reason: string): string {
     ? undemoteReasons[reason as keyof typeof undemoteReasons].because
     : `rule ${reason} holds`;
 }
+
+const webhooks = 'kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations -o yaml';
+
+/** How the API server names what has refused a request (Kubernetes 1.36), and which command shows more of it. */
+const refusers: readonly (readonly [words: RegExp, shows: (name: string) => string])[] = [
+  [/exceeded quota: ([a-z0-9.-]+)/, (name) => `kubectl describe resourcequota ${name}`],
+  [/admission webhook "[a-z0-9.-]+" denied/, () => webhooks],
+  [/failed calling webhook "[a-z0-9.-]+"/, () => webhooks],
+  [/ValidatingAdmissionPolicy '([a-z0-9.-]+)'/, (name) => `kubectl get validatingadmissionpolicy ${name} -o yaml`],
+  [/violates PodSecurity "/, () => 'kubectl get namespace --show-labels'],
+  [/(?:maximum|minimum) [a-z0-9./-]+ usage per (?:Container|Pod)/, () => 'kubectl describe limitrange'],
+];
+
+/** A refusal of the API server, with the command that shows whose it is, where its words say what refused. */
+export function pointedOut(message: string): string {
+  const text = withoutFullStop(message);
+  for (const [words, shows] of refusers) {
+    const found = words.exec(text);
+    if (found !== null) return `${text} (see \`${shows(found[1] ?? '')}\`)`;
+  }
+  return text;
+}

@@ -54,6 +54,8 @@ export interface ClusterSnapshot {
   readonly backupsUnreadable: string | null;
   /** Somebody writes the spec of the StatefulSet again and again; `null` if nobody does. */
   readonly contention: Contention | null;
+  /** Who has written the pod template lately, MOCO aside, as its field manager and the kind of the object. */
+  readonly templateWriters: readonly string[];
   readonly memory: RolloutMemory;
   readonly rolloutProblem: RolloutProblem | null;
   readonly settingsProblem: string | null;
@@ -362,6 +364,8 @@ export interface BudgetFacts {
   readonly closed: boolean;
   /** It has the name of MOCO's own budget, which MOCO closes while a backup runs. */
   readonly ofMoco: boolean;
+  /** Its owner, or else the field managers of its spec; `null` if nothing shows them. */
+  readonly whose: string | null;
   /** The API server's message if it refused an eviction and this budget has not changed since, else `null`. */
   readonly refusal: string | null;
   readonly refusedForSeconds: number;

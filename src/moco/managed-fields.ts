@@ -1,4 +1,5 @@
 import { type Json, milliseconds, object, objects, text } from '../base/json.ts';
+import { shortened } from '../base/text.ts';
 
 /** Kubernetes writes times in whole seconds. */
 const timestampsMilliseconds = 1000;
@@ -55,6 +56,42 @@ export function ownersOf(raw: unknown, field: string, key?: object): readonly st
       );
     })
     .map(({ manager }) => text(manager) ?? '');
+}
+
+/** How long a writer counts after the newest one: as long as update revisions count that come too fast. */
+const writersMilliseconds = 600_000;
+
+/**
+ * Who has written a field of an object's spec lately, the newest first: within ten minutes of the newest such write. The
+ * API server keeps the last time of each of them.
+ */
+export function writersOf(raw: unknown, field: string): readonly string[] {
+  const entries = objects(object(object(raw)['metadata'])['managedFields'])
+    .filter(({ subresource = '', fieldsV1 }) => subresource === '' && object(object(fieldsV1)['f:spec'])[`f:${field}`])
+    .map(({ manager, time }) => ({ manager: text(manager) ?? '', at: milliseconds(text(time)) ?? Number.NaN }))
+    .filter(({ at }) => Number.isFinite(at))
+    .toSorted((one, other) => other.at - one.at);
+  const newest = entries[0]?.at ?? 0;
+  const recent = entries.filter(({ at }) => newest - at <= writersMilliseconds).map(({ manager }) => manager);
+  return [...new Set(recent)].slice(0, mostWriters);
+}
+
+const mostWriters = 3;
+const longestName = 253;
+
+/** Whose an object is: its owner, or else who writes its spec; for people. `null` if nothing shows it. */
+export function whoseOf(raw: unknown): string | null {
+  const metadata = object(object(raw)['metadata']);
+  const owners = objects(metadata['ownerReferences']);
+  const owner = owners.find((one) => one['controller'] === true) ?? owners[0];
+  if (owner !== undefined) {
+    return shortened(`${text(owner['kind']) ?? 'an object'} ${text(owner['name']) ?? ''}`.trim(), longestName);
+  }
+  const managers = objects(metadata['managedFields'])
+    .filter(({ subresource = '', fieldsV1 }) => subresource === '' && object(fieldsV1)['f:spec'] !== undefined)
+    .map(({ manager }) => text(manager) ?? '');
+  const named = [...new Set(managers)].slice(0, mostWriters);
+  return named.length === 0 ? null : shortened(named.join(', '), longestName);
 }
 
 const owns = ({ fieldsV1 }: Json, label: string): boolean =>

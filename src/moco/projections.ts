@@ -18,7 +18,7 @@ import { mostReplicas } from '../core/situation.ts';
 import { metricsPortName, probePortName } from './agent.ts';
 import { parseDataRecord } from './data-record.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
-import { labelSetAt, newestManagers, statusSetAt } from './managed-fields.ts';
+import { labelSetAt, newestManagers, statusSetAt, whoseOf, writersOf } from './managed-fields.ts';
 import { mysqldIn } from './mysqld-version.ts';
 import {
   agentContainer,
@@ -156,6 +156,7 @@ export function projectCluster(raw: Json): ClusterRecord | null {
     clusteringStopped: isOn(annotations, clusteringStoppedAnnotation),
     forcedRollingUpdate: isOn(annotations, forceRollingUpdateAnnotation),
     released: isOn(annotations, releasedAnnotation),
+    templateWriters: writersOf(raw, 'podTemplate'),
     rolloutComplete:
       ours['type'] === undefined
         ? null
@@ -178,6 +179,7 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
     ...own,
     clusterName,
     managers: newestManagers(metadata['managedFields']),
+    templateWriters: writersOf(raw, 'template'),
     deleting: deletionTimestamp !== null,
     observed: whole(status['observedGeneration'], 0) >= own.generation,
     replicas: whole(spec['replicas'], 0),
@@ -389,6 +391,7 @@ export function projectBudget(raw: Json): BudgetRecord | null {
     desiredHealthy: whole(status['desiredHealthy'], 0),
     disruptedPods: texts(status['disruptedPods']),
     closed: spec['maxUnavailable'] === 0 || spec['maxUnavailable'] === '0%',
+    whose: whoseOf(raw),
   };
 }
 

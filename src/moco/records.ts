@@ -30,6 +30,8 @@ export interface ClusterRecord
   readonly hasBackupPolicy: boolean;
   /** A user has released it. */
   readonly released: boolean;
+  /** Who has written its pod template lately, the newest first. */
+  readonly templateWriters: readonly string[];
   /** Our own condition, or `null` if there is none. */
   readonly rolloutComplete: {
     readonly status: boolean;
@@ -43,6 +45,8 @@ export interface StatefulSetRecord extends ObjectRecord, StatefulSetFacts {
   readonly clusterName: string;
   readonly generation: number;
   readonly managers: readonly string[];
+  /** Who has written its pod template lately, the newest first. */
+  readonly templateWriters: readonly string[];
   /** The names of the containers of its template, init containers included. */
   readonly containers: readonly string[];
 }

@@ -296,6 +296,7 @@ const around: { readonly [Name in Exclude<keyof ClusterSnapshot, OfCluster>]: fc
     managers: ['moco-controller'],
     fields: [{ path: 'spec.podTemplate.spec.hostNetwork', what: 'dropped' }],
   }),
+  templateWriters: rarely([], ['kubectl-edit (MySQLCluster)'], ['a (MySQLCluster)', 'b (StatefulSet)']),
   preflightPodsExist: rarely(false, true),
   settingsProblem: rarely(null, 'unreadable'),
   policyGone: rarely(null, { policy: 'MySQLRolloutPolicy/freeze', sinceSeconds: 29 }),

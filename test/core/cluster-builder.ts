@@ -427,6 +427,7 @@ export class ClusterBuilder {
     const needed = this.#replicas - Math.floor(this.#replicas / 2);
     const usual: Omit<BudgetFacts, 'ofMoco'> = {
       name: 'moco-test',
+      whose: null,
       observed: true,
       disruptionsAllowed: Math.max(0, ready - needed),
       currentHealthy: ready,

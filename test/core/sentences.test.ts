@@ -7,6 +7,7 @@ import {
   explainEvidence,
   explainRecreated,
   explainStep,
+  pointedOut,
   type Recreated,
   timeText,
 } from '../../src/core/sentences.ts';
@@ -212,5 +213,25 @@ describe('the sentence for a step', () => {
   };
   for (const [kind, forms] of Object.entries(steps)) {
     it(`${kind} has one`, () => expectSentences(forms, explainStep));
+  }
+});
+
+describe('a refusal of the API server', () => {
+  const webhooks = 'kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations -o yaml';
+  const refusals: Readonly<Record<string, string | null>> = {
+    'pods "moco-a-2" is forbidden: exceeded quota: small, requested: cpu=1, used: cpu=3, limited: cpu=3':
+      'kubectl describe resourcequota small',
+    'admission webhook "validate.kyverno.svc-fail" denied the request: no': webhooks,
+    'Internal error occurred: failed calling webhook "x.example.com": dial tcp: no route': webhooks,
+    "ValidatingAdmissionPolicy 'no-latest' with binding 'all' denied request: no":
+      'kubectl get validatingadmissionpolicy no-latest -o yaml',
+    'pods "a" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot':
+      'kubectl get namespace --show-labels',
+    'pods "a" is forbidden: maximum cpu usage per Container is 1, but limit is 2': 'kubectl describe limitrange',
+    'the object has been modified': null,
+  };
+  for (const [message, command] of Object.entries(refusals)) {
+    it(`${command === null ? 'is shown as it is' : `points to ${command}`}: ${message.slice(0, 60)}`, () =>
+      expect(pointedOut(`${message}.`)).to.equal(command === null ? message : `${message} (see \`${command}\`)`));
   }
 });

@@ -3,6 +3,7 @@ import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
 /** Facts of a cluster that waits for nobody, where nothing has failed and nothing else is under way. */
 export const undisturbed = {
   contention: null,
+  templateWriters: [],
   settingsProblem: null,
   policyGone: null,
   createFailure: null,

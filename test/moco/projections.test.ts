@@ -51,6 +51,7 @@ describe('a recorded MySQLCluster', () => {
       offline: false,
       replicatesFromElsewhere: false,
       released: false,
+      templateWriters: [],
       primaryIndex: 0,
       syncedReplicas: 3,
       errantOrdinals: [],
@@ -436,6 +437,7 @@ describe('a recorded PodDisruptionBudget', () => {
       desiredHealthy: 2,
       disruptedPods: {},
       closed: false,
+      whose: 'MySQLCluster test',
     });
   });
 

@@ -127,6 +127,7 @@ export function collectFacts(
         objects,
         world.monotonic(),
       ),
+      templateWriters: templateWriters(objects),
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', memory),
       released: cluster.released,
       wasAdopted,
@@ -187,6 +188,16 @@ function sequencesUnreadable({ unavailable }: Dependencies['cache']): string | n
   if (sequences === undefined || sequences.why === 'NotFound' || sequences.isIntended) return null;
   return sequences.message;
 }
+
+/** MOCO applies every template to the StatefulSet, so it says nothing about who has changed one. */
+const mocoManager = 'moco-controller';
+
+const templateWriters = ({ cluster, statefulSet }: ClusterObjects): readonly string[] => [
+  ...cluster.templateWriters.map((manager) => `${manager} (MySQLCluster)`),
+  ...(statefulSet?.templateWriters ?? [])
+    .filter((manager) => manager !== mocoManager)
+    .map((manager) => `${manager} (StatefulSet)`),
+];
 
 function budgetFacts(budget: SelectingBudget, refusal: Refusal | null, world: Pick<World, 'monotonic'>): BudgetFacts {
   const stands = refusal !== null && refusal.budgets.get(budget.name) === budget.resourceVersion;

@@ -34,7 +34,9 @@ export interface SeenMember extends Pick<MemberStatus, 'updated' | 'state'> {
 
 /** The steps, and facts about members that the record does not have. */
 export interface MemberContext extends Pick<StatusContext, 'ended' | 'intent' | 'unresolved' | 'now'> {
-  readonly snapshot: Pick<ClusterSnapshot, 'statefulSet' | 'members'>;
+  readonly snapshot: Pick<ClusterSnapshot, 'statefulSet' | 'members'> & {
+    readonly cluster: Pick<ClusterSnapshot['cluster'], 'offline'>;
+  };
   readonly ownWrites: readonly OwnWrite[];
 }
 
@@ -106,12 +108,14 @@ function inTurn(
   known: Partial<RolloutProgress>,
   begins: Begins | null,
   members: readonly SeenMember[],
-  { statefulSet }: Pick<ClusterSnapshot, 'statefulSet'>,
+  { statefulSet, cluster }: Pick<MemberContext['snapshot'], 'statefulSet' | 'cluster'>,
   { stale, spared, taken, updated }: Record<'stale' | 'spared' | 'taken', Ordinals> & { updated: ReadonlySet<number> },
 ): InTurn {
   const outOfBand = known.updatedOutOfBand?.filter((ordinal) => !stale.includes(ordinal));
   // In other modes the StatefulSet replaces members by itself, so such a member may be updated as planned.
   if (statefulSet === null || !replacesNobody(statefulSet)) return { waiting: undefined, updatedOutOfBand: outOfBand };
+  // Its pods are gone because a person wants that, and nobody has taken them when they are back.
+  if (cluster.offline) return { waiting: sorted(stale), updatedOutOfBand: outOfBand };
   // Either the rollout begins, or it was in a mode that does not record this.
   const isTaken = ({ ordinal }: SeenMember): boolean =>
     begins === null && known.unavailableMembers?.some((one) => one.ordinal === ordinal) === true;

@@ -1,4 +1,4 @@
-import { withoutFullStop } from '../sentences.ts';
+import { pointedOut } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
 
 export interface BlockedBudget {
@@ -9,12 +9,15 @@ export interface BlockedBudget {
   readonly message: string | null;
   /** How many evictions whose pods may still exist use up the budget; absent if there are none. */
   readonly awaiting?: number;
+  /** Of one that MOCO did not create; absent if nothing shows it. */
+  readonly whose?: string;
   /** The rule whose override has no effect, because the API server refuses what it would allow. */
   readonly inVain?: 'BackupRunning';
 }
 
-export function explainBudget({ budget, cause, healthy, needed, message, awaiting, inVain }: BlockedBudget): string {
-  const named = `PodDisruptionBudget ${budget}`;
+export function explainBudget(blocked: BlockedBudget): string {
+  const { budget, cause, healthy, needed, message, awaiting, inVain, whose } = blocked;
+  const named = `PodDisruptionBudget ${budget}${whose === undefined ? '' : ` (of ${whose})`}`;
   switch (cause) {
     case 'closed':
       return `${named} allows no disruption, as it does while a backup runs${inVain === undefined ? '' : `; overriding ${inVain} does not change that: let the backup end, or delete its Job`}`;
@@ -25,9 +28,9 @@ export function explainBudget({ budget, cause, healthy, needed, message, awaitin
     case 'notObserved':
       return `${named} has changed, and Kubernetes has not counted its pods again yet`;
     case 'refused':
-      return `the eviction was refused: ${withoutFullStop(message ?? `${named} needs ${needed} healthy pods`)}`;
+      return `the eviction was refused: ${message === null ? `${named} needs ${needed} healthy pods` : pointedOut(message)}`;
     case 'several':
-      return `several PodDisruptionBudgets select the members, and Kubernetes evicts no such pod: delete ${budget}, which MOCO did not create`;
+      return `several PodDisruptionBudgets select the members, and Kubernetes evicts no such pod: delete ${budget}${whose === undefined ? '' : ` (of ${whose})`}, which MOCO did not create`;
   }
 }
 
@@ -38,13 +41,14 @@ export function blockedBudget({ snapshot, deadlines, overridden }: Situation): B
   // The message is about a budget that a person may change.
   const budgets = snapshot.budgets.toSorted((one, other) => Number(one.ofMoco) - Number(other.ofMoco));
   for (const budget of budgets) {
-    const { name, currentHealthy: healthy, desiredHealthy: needed, awaiting, refusal } = budget;
+    const { name, currentHealthy: healthy, desiredHealthy: needed, awaiting, refusal, whose, ofMoco } = budget;
     const blocked = (cause: BlockedBudget['cause'], message: string | null = null): BlockedBudget => ({
       budget: name,
       cause,
       healthy,
       needed,
       message,
+      ...(!ofMoco && whose !== null && { whose }),
     });
     // The eviction API answers 500 if more than one budget matches a pod.
     if (budgets.length > 1) return blocked('several');

@@ -192,16 +192,18 @@ export const everything = {
     readonly revisions: number;
     /** When no more than three of them are left within ten minutes. */
     readonly until: string;
+    /** Absent if nothing shows one. */
+    readonly writers?: readonly string[];
   }>({
     holds: (asked) =>
       asksFor(asked, 'proceeds', 'keepsDemotion', 'comesUpdated') ? revisionFlapping(asked.situation) : null,
-    sentence: ({ revisions, until }) =>
-      `${revisions} update revisions within ten minutes: two writers seem to overwrite each other's template; the rollout goes on at ${until} unless another one appears`,
+    sentence: ({ revisions, until, writers }) =>
+      `${revisions} update revisions within ten minutes: ${explainWriters(writers ?? [])}; the rollout goes on at ${until} unless another one appears`,
     meaning: 'More than three update revisions appeared within ten minutes, and their rollouts are not complete.',
     details:
-      "Two writers seem to overwrite each other's pod template. Members that are down do not wait: a correction reaches them at once.",
+      'Two programs that overwrite each other, a reloader, or somebody who tries several templates. The message names those whose write of the pod template is in `managedFields`, the newest first. Members that are down do not wait: a correction reaches them at once.',
     endedBy: ['time', 'a person'],
-    ends: 'By itself, once ten minutes pass with fewer new revisions. Find the other writer: `kubectl get mysqlcluster NAME -o yaml --show-managed-fields`.',
+    ends: 'By itself, once ten minutes pass with fewer new revisions. `kubectl get mysqlcluster NAME -o yaml --show-managed-fields` shows who has written what, and when; the StatefulSet has the fields of a reloader and of `kubectl rollout restart`.',
     overridable: true,
     alarms: true,
     phase: 'Failing',
@@ -235,17 +237,26 @@ function isPausedFor(asked: Asked): boolean {
   return !policy.repairWhilePaused || isFirstAdoptionPaused(situation) || asksFor(asked, 'proceeds', 'keepsDemotion');
 }
 
-/** More update revisions than this within ten minutes come from two competing writers and not from a user. */
+function explainWriters(writers: readonly string[]): string {
+  const [newest] = writers;
+  if (newest === undefined) return 'somebody writes the pod template again and again';
+  if (writers.length === 1) return `${newest} writes the pod template again and again`;
+  return `${writers.join(', ')} have written the pod template, ${newest} last`;
+}
+
+/** More update revisions than this within ten minutes are no corrections. */
 const mostRevisions = 3;
 export const flappingWindowSeconds = 600;
 
 function revisionFlapping({
   snapshot,
   deadlines,
-}: Situation): { readonly revisions: number; readonly until: string } | null {
+}: Situation): { readonly revisions: number; readonly until: string; readonly writers?: readonly string[] } | null {
   const recent = snapshot.memory.recentRevisions.filter(
     ({ ageSeconds, completed }) => !completed && !deadlines.reached(ageSeconds, flappingWindowSeconds),
   );
   const last = recent.at(-mostRevisions - 1);
-  return last === undefined ? null : { revisions: recent.length, until: last.oldAt };
+  if (last === undefined) return null;
+  const { templateWriters: writers } = snapshot;
+  return { revisions: recent.length, until: last.oldAt, ...(writers.length > 0 && { writers }) };
 }

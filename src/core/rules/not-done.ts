@@ -1,7 +1,7 @@
 import { withStatefulSet } from '../expected.ts';
 import { type ClosedBy, closedBy } from '../maintenance.ts';
 import { asksOfReplicas, type ReplicaBehind, type ReplicasBehind, replicasBehind } from '../replicas-behind.ts';
-import { withoutFullStop } from '../sentences.ts';
+import { pointedOut, withoutFullStop } from '../sentences.ts';
 import { stepIdentity } from '../step.ts';
 import { checks } from './checks.ts';
 import { cloneUnread } from './cloning.ts';
@@ -92,7 +92,7 @@ export const step = {
   }),
   StepRefused: rule<{ readonly message: string }>({
     holds: (asked) => failedStep(asked, 'refused'),
-    sentence: ({ message }) => `the API server did not carry out the step: ${withoutFullStop(message)}`,
+    sentence: ({ message }) => `the API server did not carry out the step: ${pointedOut(message)}`,
     meaning: 'The API server did not carry out a step, or the result of an earlier step is unknown.',
     details:
       "The message has the API server's words. An admission policy or a webhook refuses the step, the controller lacks a permission, or the API server fails.",

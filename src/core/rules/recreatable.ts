@@ -8,7 +8,7 @@ import {
   type TiedToNode,
 } from '../on-demand-facts.ts';
 import type { Question } from '../questions.ts';
-import { plural, withoutFullStop } from '../sentences.ts';
+import { plural, pointedOut } from '../sentences.ts';
 import type { Member, Situation } from '../situation.ts';
 import type { MemberFacts } from '../snapshot.ts';
 import { after, rule } from './rule.ts';
@@ -171,7 +171,7 @@ const explainTied = (member: string, { nodeName, refusals, ties }: TiedToNode): 
     : `${ties.join(' and ')} ${plural(ties, 'allows', 'allow')} no other node that takes pods`);
 
 const explainRefusal = (member: string, message: string): string =>
-  `the API server would not admit another pod of ${member}: ${withoutFullStop(message)}`;
+  `the API server would not admit another pod of ${member}: ${pointedOut(message)}`;
 
 /** Why the member could not be recreated as it is, each a sentence without a full stop. For people. */
 export const obstacles = (facts: MemberFacts): readonly string[] => {

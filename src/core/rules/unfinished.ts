@@ -1,6 +1,6 @@
 import { withCluster, withMissing, withStatefulSet } from '../expected.ts';
 import { type FailingMember, failingMember } from '../failing-revision.ts';
-import { explainEvidence, plural } from '../sentences.ts';
+import { explainEvidence, plural, pointedOut } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
 import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
@@ -18,7 +18,7 @@ export const failing = {
       return isRepair && quorumIsLostForGood(situation) ? null : failing;
     },
     sentence: ({ member, evidence, injected }, name) =>
-      `the new revision fails on ${name(member)}: ${explainEvidence(evidence)}; ${injected === undefined ? 'no other member gets it until the template is corrected' : `admission has added container ${injected}, which the template does not have: no other member gets the revision until that container works`}`,
+      `the new revision fails on ${name(member)}: ${explainEvidence(evidence)}; ${injected === undefined ? 'no other member gets it until the template is corrected' : `admission has added container ${injected}, which the template does not have (see \`kubectl get mutatingwebhookconfigurations\`): no other member gets the revision until that container works`}`,
     meaning: 'A member fails at the new revision, and no member has shown that the revision works.',
     details:
       'The failure is one that the revision can cause: mysqld or a sidecar fails, or the node refuses the pod. A pod that its node ends, as in a shutdown or under pressure, is no such failure, unless it exceeded its own limits. Nor is one whose node is away. It counts until the member works at the revision, even if its pod is created anew. No other member gets the revision. A sidecar that fails on a stale member too is not counted. A slow image pull counts as a failure only after progressDeadlineSeconds. Without a quorum, members that are down get the revision after progressDeadlineSeconds.',
@@ -72,7 +72,7 @@ export const unfinished = {
     },
     asks: () => [{ kind: 'details', createFailure: true, contention: false }],
     sentence: ({ members, message }, name) =>
-      `${members.map(name).join(', ')} ${plural(members, 'does', 'do')} not exist${message === null ? '' : `: ${message}`}`,
+      `${members.map(name).join(', ')} ${plural(members, 'does', 'do')} not exist${message === null ? '' : `: ${pointedOut(message)}`}`,
     meaning: 'The pod of a member does not exist.',
     details:
       'The state of the member after its restart is unknown, and MOCO does not fail over while a pod is missing. So no other member is deleted, not even one that is down. Members that are down do not wait while the StatefulSet is scaled up.',

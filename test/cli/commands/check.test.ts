@@ -8,7 +8,7 @@ import { neededByController, neededInWholeCluster } from '../../../src/cli/check
 import { persistentVolumeClaims } from '../../../src/kube/resource.ts';
 import { controllerPolicies } from '../../../src/objects/controller-policy.ts';
 import { clusterPermissions } from '../../../src/objects/permissions.ts';
-import { claimOf } from '../../controller/moco-objects.ts';
+import { budget, claimOf } from '../../controller/moco-objects.ts';
 import { heldByMoco } from '../../controller/object-server.ts';
 import { answer } from '../../kube/fake-world.ts';
 import { type FakeCluster, forbidden, leasePath, notFound, useFakeCluster } from '../fake-cluster.ts';
@@ -392,6 +392,19 @@ describe('check', () => {
           request.path.includes('poddisruptionbudgets') ? answer(200, { items: [budget] }) : fault(request);
       },
       /^failed +PodDisruptionBudgets +these never allow a disruption: default\/strict \(cluster test\)/,
+    ],
+    'two budgets select the members': [
+      () => {
+        const fault = installed.cluster.fault;
+        const owner = { kind: 'Kafka', name: 'orders', uid: 'k', controller: true };
+        const more = {
+          metadata: { namespace: 'default', name: 'team', uid: 'x', resourceVersion: '1', ownerReferences: [owner] },
+        };
+        const extra = { ...(budget() as object), ...more };
+        installed.cluster.fault = (request) =>
+          request.path.includes('poddisruptionbudgets') ? answer(200, { items: [budget(), extra] }) : fault(request);
+      },
+      /^failed +PodDisruptionBudgets +these select members beside another budget, and Kubernetes evicts no pod that several select: default\/team \(cluster test, of Kafka orders\); delete them/,
     ],
     'a cluster is to get MySQL 9.7 and has members without the renamed plugins': [
       () => {

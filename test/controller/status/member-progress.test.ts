@@ -41,6 +41,21 @@ describe('a member that comes up at the update revision without a step', () => {
     expect([reported(next), await counted(next)]).to.deep.equal([[], 0]);
   });
 
+  it('is reported of no member of a cluster that was offline meanwhile', async () => {
+    const bench = new Bench();
+    bench.setting({ paused: true });
+    const program = await bench.started();
+    bench.changeCluster({ spec: { offline: true } });
+    for (const ordinal of [0, 1, 2]) bench.removePod(ordinal);
+    await program.work();
+    bench.changeCluster({ spec: { offline: false } });
+    await program.work();
+    for (const ordinal of [0, 1, 2]) bench.replace(ordinal);
+    await program.reportAll();
+    expect(bench.status.rollout?.updatedOutOfBand).to.equal(undefined);
+    expect([reported(program), await counted(program)]).to.deep.equal([[], 0]);
+  });
+
   it('is known as held when it came up, and that its mysqld has started since, whatever its pod', async () => {
     const bench = new Bench();
     bench.setting({ paused: true });
@@ -157,7 +172,7 @@ describe('the progress of members', () => {
     demotion: null,
   });
   const quiet: MemberContext = {
-    snapshot: { members: [], statefulSet: { strategy: 'OnDelete' } as StatefulSetFacts },
+    snapshot: { cluster: { offline: false }, members: [], statefulSet: { strategy: 'OnDelete' } as StatefulSetFacts },
     ended: null,
     ownWrites: [],
     intent: null,

@@ -141,6 +141,18 @@ export const participating: Examples<keyof typeof ruleGroups.participating.rules
       'several PodDisruptionBudgets select the members, and Kubernetes evicts no such pod: delete moco-test, which MOCO did not create',
       { budget: 'freeze-nodes', cause: 'closedByOthers', healthy: 3, needed: 3, message: null },
       'PodDisruptionBudget freeze-nodes allows no disruption (maxUnavailable is 0), and MOCO did not create it: change or delete it',
+      { budget: 'strict', cause: 'closedByOthers', healthy: 3, needed: 3, message: null, whose: 'Kafka orders' },
+      'PodDisruptionBudget strict (of Kafka orders) allows no disruption (maxUnavailable is 0), and MOCO did not create it: change or delete it',
+      { budget: 'strict', cause: 'several', healthy: 3, needed: 2, message: null, whose: 'helm' },
+      'several PodDisruptionBudgets select the members, and Kubernetes evicts no such pod: delete strict (of helm), which MOCO did not create',
+      {
+        budget: 'moco-test',
+        cause: 'refused',
+        healthy: 3,
+        needed: 2,
+        message: 'admission webhook "guard.example.com" denied the request: not now.',
+      },
+      'the eviction was refused: admission webhook "guard.example.com" denied the request: not now (see `kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations -o yaml`)',
     ],
   },
   MemberProtected: {

@@ -21,7 +21,7 @@ export const failing: Examples<keyof typeof failingRules> = {
         evidence: { kind: 'waiting', container: 'istio-proxy', reason: 'CrashLoopBackOff', restarts: 4 },
         injected: 'istio-proxy',
       },
-      'the new revision fails on moco-test-2: container istio-proxy waits: CrashLoopBackOff, 4 restarts; admission has added container istio-proxy, which the template does not have: no other member gets the revision until that container works',
+      'the new revision fails on moco-test-2: container istio-proxy waits: CrashLoopBackOff, 4 restarts; admission has added container istio-proxy, which the template does not have (see `kubectl get mutatingwebhookconfigurations`): no other member gets the revision until that container works',
     ],
     justDoesNot: when(
       stale().members(member(2).updated().down('CrashLoopBackOff')).memory({ verified: true }),
@@ -61,7 +61,7 @@ export const unfinished: Examples<keyof typeof unfinishedRules> = {
       { members: [1, 2], message: null },
       'moco-test-1, moco-test-2 do not exist',
       { members: [2], message: 'exceeded quota: pods' },
-      'moco-test-2 does not exist: exceeded quota: pods',
+      'moco-test-2 does not exist: exceeded quota: pods (see `kubectl describe resourcequota pods`)',
     ],
   },
   Scaling: {

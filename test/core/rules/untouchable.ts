@@ -170,7 +170,13 @@ export const everything: Examples<keyof typeof everythingRules> = {
       {},
       1,
     ),
-    says: "4 update revisions within ten minutes: two writers seem to overwrite each other's template; the rollout goes on at in 1 s unless another one appears",
+    says: '4 update revisions within ten minutes: somebody writes the pod template again and again; the rollout goes on at in 1 s unless another one appears',
     justDoesNot: when(stale().memory({ recentRevisions: appeared(1, 100, 200, 600) }), next),
+    alsoSays: [
+      { revisions: 5, until: 'T', writers: ['kubectl-edit (MySQLCluster)'] },
+      '5 update revisions within ten minutes: kubectl-edit (MySQLCluster) writes the pod template again and again; the rollout goes on at T unless another one appears',
+      { revisions: 4, until: 'T', writers: ['helm (MySQLCluster)', 'reloader (StatefulSet)'] },
+      '4 update revisions within ten minutes: helm (MySQLCluster), reloader (StatefulSet) have written the pod template, helm (MySQLCluster) last; the rollout goes on at T unless another one appears',
+    ],
   },
 };

@@ -296,6 +296,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
             {
               name: 'moco-test',
               ofMoco: true,
+              whose: null,
               observed: around[c.COMPUTED] === 1,
               disruptionsAllowed: around[c.OPEN] as number,
               currentHealthy: 0,
