@@ -44,7 +44,7 @@ export interface ControllerOptions
 }
 
 const component = 'moco-rollout';
-/** The only key of their queue: they are compared with one another. */
+/** The only key of their queue: policies are compared with one another. */
 const allPolicies = 'all';
 const eventsGraceMilliseconds = 1000;
 

@@ -2,8 +2,8 @@ import type { CloneReading, DelayReading, MemberAnswer } from '../core/on-demand
 import type { PlainAnswer, PodGet } from '../kube/plain-http.ts';
 import type { PodRecord } from './records.ts';
 
-// What moco-agent says about the replication of its mysqld. Its readiness probe asks mysqld and sets the metric; the
-// metric alone is as old as the last probe of the kubelet (moco-agent 0.16, server/mysqld_health.go, MySQLDReady).
+// What moco-agent reports about the replication of its mysqld. Its readiness probe queries mysqld and sets the metric;
+// the metric alone is as old as the last probe of the kubelet (moco-agent 0.16, server/mysqld_health.go, MySQLDReady).
 
 /** Names of container ports that MOCO sets (MOCO 0.36, pkg/constants/ports.go). */
 export const probePortName = 'health';
@@ -13,11 +13,11 @@ export const metricsPath = '/metrics';
 
 const unknown = (message: string) => ({ kind: 'unknown', message }) as const;
 
-/** Longer text of an agent is cut in messages for users. */
+/** A longer text of an agent is truncated in messages for users. */
 const mostCharacters = 200;
 const quoted = (text: string): string => text.trim().replace(/\s+/g, ' ').slice(0, mostCharacters);
 
-/** What follows from the agent's readiness. `null`: it is ready, and its metrics are of this moment. */
+/** What the agent's readiness means. `null`: it is ready, and its metrics are current. */
 export function readinessOf({ status, body }: PlainAnswer): DelayReading | null {
   switch (status) {
     case 200:
@@ -29,13 +29,13 @@ export function readinessOf({ status, body }: PlainAnswer): DelayReading | null 
   }
 }
 
-/** Of every moco-agent, whatever its mysqld does. */
+/** Every moco-agent has this metric, whatever its mysqld does. */
 const sureMetric = 'moco_instance_clone_count';
 const delayMetric = 'moco_instance_replication_delay_seconds';
 
 /**
- * The delay in the metrics of an agent that is ready. Without the metric mysqld has received no transaction since it
- * started, or is a primary: it has nothing to catch up with.
+ * The delay in the metrics of a ready agent. Without the metric mysqld has received no transaction since it started, or
+ * is a primary: it has nothing to catch up with.
  */
 export function delayOf({ status, body }: PlainAnswer, cluster: string, ordinal: number): DelayReading {
   if (status !== 200) return unknown(`expected 200 from ${metricsPath}, got ${status}`);
@@ -46,7 +46,7 @@ export function delayOf({ status, body }: PlainAnswer, cluster: string, ordinal:
   if (series.length > 1) return unknown(`expected one series of ${delayMetric}, got more`);
   for (const { labels, tooLong } of [sure, ...(delay === undefined ? [] : [delay])]) {
     if (tooLong) return unknown(`expected lines of at most ${longestSampleCharacters} characters, got a longer one`);
-    // Another pod may have got the address of a pod that is gone.
+    // Another pod may have got the address of a deleted pod.
     if (labels['name'] !== cluster || labels['index'] !== `${ordinal}`) {
       return unknown(`expected the metrics of ${cluster}, index ${ordinal}, got those of another pod`);
     }
@@ -85,11 +85,11 @@ export function cloneOf(readiness: PlainAnswer, metrics: PlainAnswer, cluster: s
 interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: string;
-  /** Longer than a line may be, so that nothing is known of it. */
+  /** Longer than a line may be, so its content is unknown. */
   readonly tooLong: boolean;
 }
 
-/** More of one metric are never needed: one series is right, two are wrong. */
+/** More are never needed: one series of a metric is right, two are wrong. */
 const mostSamples = 2;
 
 /**
@@ -113,7 +113,10 @@ function samplesOf(metric: string, text: string): readonly Sample[] {
 const longestSampleCharacters = 1024;
 const label = /\s*(?:,\s*)?(\w+)="((?:[^"\\]|\\.)*)"/y;
 
-/** What follows the name of the metric in its line. `null` if it belongs to a longer name, or is no sample. */
+/**
+ * The rest of the line after the metric's name. `null` if the name is only a prefix of another one, or the line is no
+ * sample.
+ */
 function sampleOf(rest: string): Sample | null {
   if (!/^[\s{]/.test(rest)) return null;
   if (rest.length > longestSampleCharacters) return { labels: {}, value: '', tooLong: true };
@@ -128,7 +131,7 @@ function sampleOf(rest: string): Sample | null {
   }
 }
 
-/** The first word behind the labels; empty if there is none. */
+/** The first word after the labels; empty if there is none. */
 const valueIn = (rest: string): string => /^[\s,]*\}?\s*(\S*)/.exec(rest)?.[1] ?? '';
 
 /** Asks replicas. Never rejects. */
@@ -139,10 +142,13 @@ export interface DelayReader {
   readClone(pod: PodRecord, signal: AbortSignal): Promise<CloneReading>;
 }
 
-/** The longest time that one request to an agent may take: as long as the kubelet's probe, unless it is configured. */
+/** The time limit of one request to an agent: the default of the kubelet's probe. */
 export const agentTimeoutMilliseconds = 1000;
 
-/** Asks the moco-agent of the pod: first its readiness, which measures the delay, then the metrics that have it. */
+/**
+ * Asks the moco-agent of the pod: first for its readiness, which measures the delay, then for the metrics that contain
+ * it.
+ */
 export class AgentDelayReader implements DelayReader {
   readonly #get: PodGet;
 
@@ -187,7 +193,7 @@ export interface MemberReader {
   answerOf(pod: PodRecord, signal: AbortSignal): Promise<MemberAnswer>;
 }
 
-/** Asks the moco-agent of the pod for its readiness, which asks mysqld. */
+/** Asks the moco-agent of the pod for its readiness, which queries mysqld. */
 export class AgentMemberReader implements MemberReader {
   readonly #get: PodGet;
 

@@ -77,8 +77,8 @@ export const diagnoseCommand = clusterCommand({
 });
 
 /**
- * What an issue report about a rollout needs, without anything that may be secret: the objects of each file, or `null`
- * with the reason for which they could not be read.
+ * Collects what an issue report about a rollout needs, without anything that may be secret: the objects of each file,
+ * or `null` with the reason why they could not be read.
  */
 async function collect(session: Session, cluster: ClusterRecord) {
   const { namespace, name } = cluster;

@@ -126,16 +126,16 @@ function uncloneableAt({ primary, snapshot }: Situation): { readonly donor: stri
 }
 
 /**
- * The claims without which the data end with the pod. A pod that no node takes mounts nothing: where its claim is
- * missing, the StatefulSet controller makes another one anyway. Of any other one the kubelet may have mounted the
- * volume, whatever runs.
+ * The claims without which the data end with the pod. An unschedulable pod mounts nothing: if its claim is missing, the
+ * StatefulSet controller creates another one anyway. For any other pod the kubelet may have mounted the volume,
+ * whatever runs.
  */
 export const endingClaims = ({ recreatable, unschedulable }: MemberFacts): readonly EndingClaim[] =>
   (recreatable.kind === 'asked' ? recreatable.claims : []).filter(
     ({ state }) => state === 'terminating' || unschedulable === null,
   );
 
-/** Members that nobody was asked about are held by `RecreationUnknown`, which guards what these rules guard. */
+/** Members without a reading are held by `RecreationUnknown`, which guards the same effects as these rules. */
 const tiedOf = ({ recreatable }: MemberFacts): TiedToNode | null =>
   recreatable.kind === 'asked' ? recreatable.tied : null;
 
@@ -173,7 +173,7 @@ const explainTied = (member: string, { nodeName, refusals, ties }: TiedToNode): 
 const explainRefusal = (member: string, message: string): string =>
   `the API server would not admit another pod of ${member}: ${withoutFullStop(message)}`;
 
-/** Why the member would not come back as what it is, each a sentence without a full stop. For people. */
+/** Why the member could not be recreated as it is, each a sentence without a full stop. For people. */
 export const obstacles = (facts: MemberFacts): readonly string[] => {
   const { name } = facts;
   const [tied, refusal] = [tiedOf(facts), refusalOf(facts)];

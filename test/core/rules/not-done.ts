@@ -133,9 +133,10 @@ export const answers: Examples<Exclude<keyof typeof answerRules, 'CloneUnknown'>
           },
           { check: 'alerts', labels: {}, value: '+Inf', others: 0 },
           { check: 'up', labels: { __name__: 'up' }, value: '0', others: 0 },
+          { check: 'lag', labels: {}, value: '', others: 0, missing: 'lag{name="test"}' },
         ],
       },
-      String.raw`the check replication-delay fails: mysql_slave_lag_seconds{pod="moco-test-1", note="a \"b\""} is 41.5, and 2 more; the check alerts fails: {} is +Inf; the check up fails: up is 0`,
+      String.raw`the check replication-delay fails: mysql_slave_lag_seconds{pod="moco-test-1", note="a \"b\""} is 41.5, and 2 more; the check alerts fails: {} is +Inf; the check up fails: up is 0; the check lag fails: there is no series of lag{name="test"}`,
     ],
   },
   CheckPending: {
