@@ -13,6 +13,7 @@ import type { RolloutPolicy } from './policy.ts';
 import { askedAgain, type Question, type QuestionKind, together } from './questions.ts';
 import { reports } from './reports.ts';
 import { asksOf, awaitedBy, type Hold, isAnswer, isRequestedByUser, isTurn } from './rules/catalogue.ts';
+import { cloneAdvancedForSeconds } from './rules/cloning.ts';
 import { asksMoco } from './rules/moco.ts';
 import { isOfItsWrite } from './rules/not-done.ts';
 import { type Situation, survey } from './situation.ts';
@@ -192,9 +193,13 @@ function lookAtNodes({ snapshot, policy, deadlines }: Situation): void {
 }
 
 /** A rollout is over once it is complete, not once every pod has the new label. */
-function isStuck({ snapshot, policy, deadlines }: Situation, complete: boolean, hold: Hold | null): boolean {
+function isStuck(situation: Situation, complete: boolean, hold: Hold | null): boolean {
+  const { snapshot, policy, deadlines } = situation;
   if (complete || (hold !== null && isRequestedByUser(hold.rule))) return false;
-  return deadlines.reached(snapshot.memory.sinceProgressSeconds, policy.progressDeadlineSeconds);
+  const { sinceProgressSeconds } = snapshot.memory;
+  const cloneSeconds = hold?.rule === 'Cloning' ? cloneAdvancedForSeconds(situation, hold.member) : null;
+  const sinceSeconds = Math.min(sinceProgressSeconds, cloneSeconds ?? sinceProgressSeconds);
+  return deadlines.reached(sinceSeconds, policy.progressDeadlineSeconds);
 }
 
 /** A member that only waits for a role counts as done: MOCO gives it one without another step. */

@@ -139,13 +139,27 @@ export interface ReplicationDelay extends LastReading<DelayReading> {
 
 /** Whether a replica copies its data from another member, by its agent. */
 export type CloneReading =
-  /** The agent runs the clone. */
-  | { readonly kind: 'cloning' }
+  /** The agent runs the clone. Without `progress` mysqld was not asked, or did not say. */
+  | { readonly kind: 'cloning'; readonly progress?: CloneProgress }
   /** MySQL says that its last clone has not completed, and the agent runs none: it failed, or the agent restarted. */
   | { readonly kind: 'unfinished' }
   | { readonly kind: 'notCloning' }
   /** It could not be asked, or the answer can't be used. */
   | { readonly kind: 'unknown'; readonly message: string };
+
+/** How far a clone is, by `performance_schema.clone_progress` of the mysqld that receives it. */
+export interface CloneProgress {
+  /** MySQL's name of the stage, such as `FILE COPY`; empty between two stages. */
+  readonly stage: string;
+  /** Of all stages together. */
+  readonly copiedBytes: number;
+  readonly estimatedBytes: number;
+}
+
+export interface LastClone extends LastReading<CloneReading> {
+  /** Since its progress was first as it is now. Only where the progress is known. */
+  readonly unchangedForSeconds?: number;
+}
 
 /** An answer counts for as long before a step that ends the clone, and while one holds it is asked again that often. */
 export const freshCloneSeconds = 5;

@@ -5,8 +5,7 @@ import type { MysqldFacts } from './mysql-versions.ts';
 import type {
   AskedMember,
   CheckFacts,
-  CloneReading,
-  LastReading,
+  LastClone,
   MocoLease,
   MysqlReading,
   NotAsked,
@@ -244,7 +243,7 @@ export interface AskedMemberFacts {
   /** Its node is being drained, as far as that was read: it has to move anyway. */
   readonly nodeLeaves: boolean;
   /** What its agent last said about a clone; `null` if it was never asked. */
-  readonly clone: LastReading<CloneReading> | null;
+  readonly clone: LastClone | null;
 }
 
 export interface MemberFacts extends AskedMemberFacts {

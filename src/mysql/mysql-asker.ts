@@ -1,14 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { type Json, object, text } from '../base/json.ts';
 import type { World } from '../base/world.ts';
+import type { CloneProgress } from '../core/on-demand-facts.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { isForbidden, isNotFound, withoutRequest } from '../kube/api-error.ts';
 import { path, secrets } from '../kube/resource.ts';
 import { nameOf } from '../kube/store.ts';
 import { mysqlPort, readOnlyPasswordKey, readOnlyUser } from '../moco/names.ts';
 import type { ClusterRecord, PodRecord } from '../moco/records.ts';
-import type { MysqlTls } from './mysql-session.ts';
-import { type Answers, type AskedMember, readCluster } from './read-cluster.ts';
+import type { Account, MysqlTls } from './mysql-session.ts';
+import { type Answers, type AskedMember, readClone, readCluster } from './read-cluster.ts';
 
 export interface MysqlQuestion {
   readonly cluster: Pick<ClusterRecord, 'namespace' | 'name'>;
@@ -25,6 +26,12 @@ export interface MysqlAnswer extends Omit<Answers, 'isDenied'> {
 /** Asks the members of a cluster. Never rejects. */
 export interface MysqlAsker {
   ask(question: MysqlQuestion, signal: AbortSignal): Promise<MysqlAnswer>;
+  /** How far the clone is that the member receives; `null` if its mysqld does not say. */
+  cloneProgress(
+    cluster: MysqlQuestion['cluster'],
+    member: PodRecord,
+    signal: AbortSignal,
+  ): Promise<CloneProgress | null>;
 }
 
 /** The flags about the account. */
@@ -60,29 +67,47 @@ export class SecretAsker implements MysqlAsker {
   }
 
   async ask({ cluster, primary, replicas, forSwitchover }: MysqlQuestion, signal: AbortSignal): Promise<MysqlAnswer> {
+    const { secret, account } = await this.#account(cluster, signal);
+    if ('problem' in account) {
+      const { problem, isLasting } = account;
+      const said = [...(primary === null ? [] : [primary]), ...replicas].map(
+        ({ uid }) => [uid, { kind: 'unknown', message: problem }] as const,
+      );
+      return { said: new Map(said), writes: null, problem: isLasting ? problem : null };
+    }
+    const question = {
+      primary: primary && askedMember(primary),
+      replicas: replicas.map(askedMember),
+      forSwitchover,
+      account,
+    };
+    const { isDenied, ...answers } = await readCluster(this.#world, question, signal);
+    const refused = `mysqld refuses the account ${readOnlyUser}: the password in ${secret} is not the one of the cluster`;
+    return { ...answers, problem: isDenied ? refused : null };
+  }
+
+  async cloneProgress(
+    cluster: MysqlQuestion['cluster'],
+    member: PodRecord,
+    signal: AbortSignal,
+  ): Promise<CloneProgress | null> {
+    const { account } = await this.#account(cluster, signal);
+    return 'problem' in account ? null : readClone(this.#world, askedMember(member), account, signal);
+  }
+
+  /** With which account to ask, or why with none. */
+  async #account(
+    cluster: MysqlQuestion['cluster'],
+    signal: AbortSignal,
+  ): Promise<{ readonly secret: string; readonly account: Account | Unread }> {
     const place = { namespace: cluster.namespace, name: secretNameOf(this.#access.secretName, cluster.name) };
     const secret = `Secret ${nameOf(place)}`;
     const [password, tls] = await Promise.all([
       this.#passwordIn(place, signal).catch((error: unknown) => unreadSecret(error, secret)),
       this.#tls(),
     ]);
-    if (typeof password !== 'string' || 'problem' in tls) {
-      const { problem, isLasting } = typeof password === 'string' ? (tls as Unread) : password;
-      const said = [...(primary === null ? [] : [primary]), ...replicas].map(
-        ({ uid }) => [uid, { kind: 'unknown', message: problem }] as const,
-      );
-      return { said: new Map(said), writes: null, problem: isLasting ? problem : null };
-    }
-    const member = ({ uid, name, agent }: PodRecord): AskedMember => ({
-      uid,
-      name,
-      address: { ip: agent.ip ?? '', port: mysqlPort },
-    });
-    const account = { user: readOnlyUser, password, tls };
-    const question = { primary: primary && member(primary), replicas: replicas.map(member), forSwitchover, account };
-    const { isDenied, ...answers } = await readCluster(this.#world, question, signal);
-    const refused = `mysqld refuses the account ${readOnlyUser}: the password in ${secret} is not the one of the cluster`;
-    return { ...answers, problem: isDenied ? refused : null };
+    if (typeof password !== 'string') return { secret, account: password };
+    return { secret, account: 'problem' in tls ? tls : { user: readOnlyUser, password, tls } };
   }
 
   async #tls(): Promise<MysqlTls | Unread> {
@@ -113,6 +138,12 @@ export class SecretAsker implements MysqlAsker {
     };
   }
 }
+
+const askedMember = ({ uid, name, agent }: PodRecord): AskedMember => ({
+  uid,
+  name,
+  address: { ip: agent.ip ?? '', port: mysqlPort },
+});
 
 interface Unread {
   readonly problem: string;

@@ -1,9 +1,10 @@
 import { delay } from '../base/delay.ts';
 import type { World } from '../base/world.ts';
-import type { MemberSaid } from '../core/on-demand-facts.ts';
+import type { CloneProgress, MemberSaid } from '../core/on-demand-facts.ts';
 import { countGtids, type GtidSet, parseGtidSet, subtract, union } from './gtid-set.ts';
 import { type Account, converse, type MysqlAddress, MysqlError, type SqlQuery } from './mysql-session.ts';
 import {
+  askClone,
   askOpenWrites,
   askReplication,
   askSemiSync,
@@ -63,9 +64,7 @@ export async function readCluster(world: World, question: AskedCluster, signal: 
     const keep: Keep<T> = (answer) => kept.splice(0, 1, answer);
     try {
       return await converse(world, member.address, account, signal, async (query) => {
-        const who = await askWhoItIs(query);
-        // Another pod may have got the address of a deleted pod.
-        if (who.hostname !== member.name) throw new MysqlError('another mysqld has its address');
+        const who = await expectItself(query, member);
         return work(query, who, keep);
       });
     } catch (error) {
@@ -100,6 +99,30 @@ export async function readCluster(world: World, question: AskedCluster, signal: 
       : null;
   const isDenied = said.size > 0 && denied.size === said.size;
   return { said, writes, isDenied };
+}
+
+/** How far the clone is that the member receives; `null` if it does not say. Never rejects. */
+export async function readClone(
+  world: World,
+  member: AskedMember,
+  account: Account,
+  signal: AbortSignal,
+): Promise<CloneProgress | null> {
+  try {
+    return await converse(world, member.address, account, signal, async (query) => {
+      await expectItself(query, member);
+      return askClone(query);
+    });
+  } catch {
+    return null;
+  }
+}
+
+/** Another pod may have got the address of a deleted pod. */
+async function expectItself(query: SqlQuery, { name }: AskedMember): Promise<WhoItIs> {
+  const who = await askWhoItIs(query);
+  if (who.hostname !== name) throw new MysqlError('another mysqld has its address');
+  return who;
 }
 
 /**

@@ -1,4 +1,5 @@
 import {
+  type CloneProgress,
   mostWrites,
   type OpenWrite,
   type PrimarySaid,
@@ -105,6 +106,18 @@ export async function askReplication(query: SqlQuery): Promise<Channel | null> {
     receiver: { runs: textColumn(row[2]) === 'ON', error: wholeColumn(row[3]) },
     applier: { runs: textColumn(row[4]) === 'ON', error: wholeColumn(row[5]) },
   };
+}
+
+/** One row for each stage of the last clone, which mysqld keeps until the next one (MySQL 8.4, "clone_progress"). */
+const cloneSql = `SELECT
+  (SELECT STAGE FROM performance_schema.clone_progress WHERE STATE = 'In Progress' LIMIT 1),
+  SUM(DATA), SUM(ESTIMATE) FROM performance_schema.clone_progress`;
+
+/** How far the clone is that this mysqld receives. Rejects with `MysqlError` without the clone plugin. */
+export async function askClone(query: SqlQuery): Promise<CloneProgress> {
+  const [row] = await query(cloneSql);
+  if (row === undefined) throw notUsable();
+  return { stage: printable(row[0]), copiedBytes: wholeColumn(row[1]), estimatedBytes: wholeColumn(row[2]) };
 }
 
 const waits: readonly OpenWrite['waitsFor'][] = ['rowLock', 'metadataLock', 'acknowledgement', 'client'];

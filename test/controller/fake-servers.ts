@@ -2,6 +2,7 @@ import type { CheckReader } from '../../src/controller/questions/checks.ts';
 import type { MocoReader, SeenLease } from '../../src/controller/questions/moco-lease.ts';
 import type {
   CheckReading,
+  CloneProgress,
   CloneReading,
   DelayReading,
   MemberAnswer,
@@ -86,6 +87,13 @@ export class FakeMysql implements MysqlAsker {
   writes: readonly OpenWriteNow[] = [];
   problem: string | null = null;
   readonly #said = new Map<string, MemberSaid>();
+
+  /** By the name of a member. */
+  readonly clones = new Map<string, CloneProgress>();
+
+  cloneProgress(_: unknown, { name }: { readonly name: string }): Promise<CloneProgress | null> {
+    return Promise.resolve(this.clones.get(name) ?? null);
+  }
 
   says(name: string, said: MemberSaid): void {
     this.#said.set(name, said);

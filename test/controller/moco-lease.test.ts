@@ -90,6 +90,33 @@ describe('a cluster whose MOCO is away', () => {
     });
   }
 
+  it('is stalled after the progress deadline, which alarms', async () => {
+    const bench = new Bench();
+    bench.moco = new FakeMoco(bench.world, { renewedAtMilliseconds: bench.world.monotonic() - 60_000 });
+    const program = bench.start();
+    const stalled = () => bench.status.conditions?.find(({ type }) => type === 'Stalled');
+    await program.reportAll();
+    expect(stalled()?.status).to.equal('False');
+    await program.workAfter(601_000);
+    await program.reportAll();
+    expect(stalled()).to.deep.include({ status: 'True', reason: 'ProgressDeadlineExceeded' });
+    expect(bench.status.hold).to.deep.include({ rule: 'MocoUnavailable' });
+    expect(bench.steps).to.deep.equal([]);
+  });
+
+  it('loses no member that works by an override of another rule, and one by an override of this one', async () => {
+    const bench = new Bench();
+    bench.moco = new FakeMoco(bench.world, { renewedAtMilliseconds: bench.world.monotonic() - 60_000 });
+    const until = new Date(bench.world.wall() + 3_600_000).toISOString();
+    bench.setting({ overrides: [{ rule: 'MemberSilent', until, reason: 'a test' }] });
+    const program = bench.start();
+    await program.work();
+    expect(bench.steps).to.deep.equal([]);
+    bench.setting({ overrides: [{ rule: 'MocoUnavailable', until, reason: 'a test' }] });
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
   it('goes on where the Lease may not be read', async () => {
     const bench = new Bench();
     bench.moco = new FakeMoco(bench.world, { state: 'forbidden', renewedAtMilliseconds: null });

@@ -159,6 +159,8 @@ const draft: fc.Arbitrary<Draft> = fc.record({
     'old',
     'terminating',
     'missing',
+    'lost',
+    'replaced',
     'leaves',
     'tied',
     'refused',

@@ -183,7 +183,12 @@ export function factsOf(
   const fine = { ...unread, revision, claims: [], tied: null, refusal: null, atMilliseconds };
   const delay = { reading: { kind: 'delay', seconds: 0 }, atMilliseconds, unknownSinceMilliseconds: null } as const;
   const ready = { reading: { kind: 'ready' }, atMilliseconds, unknownSinceMilliseconds: null } as const;
-  const notCloning = { reading: { kind: 'notCloning' }, atMilliseconds, unknownSinceMilliseconds: null } as const;
+  const notCloning = {
+    reading: { kind: 'notCloning' },
+    atMilliseconds,
+    unknownSinceMilliseconds: null,
+    unchangedSinceMilliseconds: null,
+  } as const;
   const known = newMemory(world, {
     inPlace,
     recreatable: {

@@ -1,7 +1,7 @@
 import { mayClone } from '../clone.ts';
 import { recovered } from '../expected.ts';
 import { mysqldOf } from '../member.ts';
-import { type CloneReading, cloneAgainSeconds, freshCloneSeconds } from '../on-demand-facts.ts';
+import { type CloneReading, cloneAgainSeconds, freshCloneSeconds, type LastClone } from '../on-demand-facts.ts';
 import { withoutFullStop } from '../sentences.ts';
 import type { Member, Situation } from '../situation.ts';
 import { after, rule } from './rule.ts';
@@ -10,7 +10,22 @@ interface Clone {
   readonly member: number;
   /** MySQL says that the clone has not completed, and the agent does not run it. */
   readonly unfinished: boolean;
+  /** Only where mysqld says how far it is. */
+  readonly progress?: ShownProgress;
 }
+
+/** As people see it, so that a message does not change with every byte. */
+interface ShownProgress {
+  readonly stage: string;
+  /** In tens. */
+  readonly percent: number;
+  readonly estimatedBytes: number;
+  /** Nothing has advanced for `stillSeconds`. */
+  readonly isStill: boolean;
+}
+
+/** A clone that reports nothing new for so long is worth a word. The alarm comes at the progress deadline. */
+const stillSeconds = 300;
 
 interface UnknownClone {
   readonly member: number;
@@ -29,16 +44,16 @@ export const cloning = {
         const isOver = unfinished && isOverdue(situation, member);
         if ((clone.reading.kind !== 'cloning' && !unfinished) || isOver) return null;
         situation.deadlines.reached(clone.ageSeconds, cloneAgainSeconds);
-        return { member: member.ordinal, unfinished };
+        return { member: member.ordinal, unfinished, ...shownProgress(clone, situation) };
       }),
     asks: ({ member }, situation) => askAgain([member], situation, cloneAgainSeconds),
-    sentence: ({ member, unfinished }, name) =>
+    sentence: ({ member, unfinished, progress }, name) =>
       unfinished
         ? `${name(member)} has begun to copy the data of another member and has not completed that`
-        : `${name(member)} copies the data of another member, and would begin anew if it were restarted`,
+        : `${name(member)} copies the data of another member, and would begin anew if it were restarted${explainProgress(progress)}`,
     meaning: 'A replica clones: it copies the data of another member.',
     details:
-      'Its agent says so. The copy of a large database takes hours, and a restart makes it begin anew, again under the load of the other member. There is no limit in time. A clone that the agent does not run any more, and that MySQL does not call completed, is waited for during progressDeadlineSeconds. No other member is taken meanwhile beyond maxUnavailable.',
+      'Its agent says so. The copy of a large database takes hours, and a restart makes it begin anew, again under the load of the other member. There is no limit in time. A clone that the agent does not run any more, and that MySQL does not call completed, is waited for during progressDeadlineSeconds. With the feature gate ReplicationFacts its mysqld is asked how far it is, and the progress deadline counts from when that last advanced. No other member is taken meanwhile beyond maxUnavailable.',
     endedBy: ['the members', 'MOCO', 'a person'],
     ends: 'By itself, when the copy is complete: mysqld then restarts once. `SELECT STAGE, STATE, ESTIMATE, DATA FROM performance_schema.clone_progress` in the member shows how far it is. If nothing advances, look at the logs of its agent and of moco-controller. `override NAME Cloning` replaces the member all the same.',
     overridable: true,
@@ -79,6 +94,30 @@ export const cloneUnread = {
     })),
   }),
 };
+
+function shownProgress(
+  { reading, unchangedForSeconds = 0 }: LastClone,
+  { deadlines }: Situation,
+): { readonly progress?: ShownProgress } {
+  if (reading.kind !== 'cloning' || reading.progress === undefined) return {};
+  const { stage, copiedBytes, estimatedBytes } = reading.progress;
+  const share = estimatedBytes === 0 ? 0 : Math.min(1, copiedBytes / estimatedBytes);
+  const isStill = deadlines.reached(unchangedForSeconds, stillSeconds);
+  return { progress: { stage, percent: Math.floor(share * 10) * 10, estimatedBytes, isStill } };
+}
+
+function explainProgress(progress: ShownProgress | undefined): string {
+  if (progress === undefined) return '';
+  const { stage, percent, estimatedBytes, isStill } = progress;
+  const size = `${(estimatedBytes / 2 ** 30).toFixed(1)} GiB`;
+  const inStage = stage === '' ? '' : ` (stage ${stage})`;
+  const still = isStill ? `; nothing has advanced for ${stillSeconds / 60} minutes` : '';
+  return `; at least ${percent} % of ${size} is copied${inStage}${still}`;
+}
+
+/** Since the clone of the member last advanced; `null` if it makes none, or if nobody says how far it is. */
+export const cloneAdvancedForSeconds = ({ members }: Situation, ordinal: number): number | null =>
+  members.find((member) => member.ordinal === ordinal)?.facts.clone?.unchangedForSeconds ?? null;
 
 const notCloning = {
   reading: { kind: 'notCloning' } satisfies CloneReading,

@@ -118,7 +118,8 @@ export const everything = {
     holds: ({ situation }) => holdsIf(situation.snapshot.statefulSet?.deleting === true),
     sentence: () => 'the StatefulSet is being deleted or re-created',
     meaning: 'MOCO is re-creating the StatefulSet.',
-    details: 'MOCO does so to change the volume template. The pods stay.',
+    details:
+      'MOCO does so to change the volume template, as for bigger volumes. The pods stay. Whether the claims and the file systems have grown is not looked at: Kubernetes goes on with that in a running pod, and in the next one.',
     endedBy: ['MOCO'],
     ends: 'By itself, once the new StatefulSet exists.',
     brief: true,

@@ -55,7 +55,8 @@ export const unfinished = {
     holds: ({ situation }) => holdsIf(!situation.snapshot.cluster.initialized),
     sentence: () => 'the cluster is not initialized: it is cloning, restoring, or has never started',
     meaning: 'The cluster is cloning, restoring, or has never started.',
-    details: 'A clone or restore would start from the beginning if a member restarted.',
+    details:
+      'A clone of the whole cluster (`spec.replicationSourceSecretName`) or a restore (`spec.restore`) would start from the beginning if a member restarted. Only the condition Initialized is looked at, which MOCO keeps False until it is done. How far a clone or a restore is, and whether a dump or a binary log can be loaded, is not looked at: the logs of moco-controller and of the Job `moco-restore-NAME` say so.',
     endedBy: ['MOCO'],
     ends: 'By itself, once MOCO sets condition Initialized.',
     assumed: after('member', (snapshot) => withCluster(snapshot, { initialized: true })),

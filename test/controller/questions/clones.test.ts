@@ -47,6 +47,31 @@ describe('a replica that clones', () => {
     expect(bench.steps).to.deep.equal([]);
   });
 
+  it('alarms once nothing of it advances, where mysqld says how far it is, and not before', async () => {
+    const bench = withFreshReplica();
+    const { mysql } = bench;
+    bench.replicas.clones.set('moco-test-2', { kind: 'cloning' });
+    const program = bench.startAsking();
+    const stalled = () => bench.status.conditions?.find(({ type }) => type === 'Stalled')?.status;
+    const gibibyte = 2 ** 30;
+    for (let copied = 1; copied <= 5; copied += 1) {
+      mysql.clones.set('moco-test-2', {
+        stage: 'FILE COPY',
+        copiedBytes: copied * gibibyte,
+        estimatedBytes: 10 * gibibyte,
+      });
+      await program.workAfter(300_000);
+      await program.reportAll();
+    }
+    expect([bench.status.hold?.rule, stalled()]).to.deep.equal(['Cloning', 'False']);
+    expect(bench.status.hold?.message).to.contain('at least 50 % of 10.0 GiB is copied (stage FILE COPY)');
+    for (let minutes = 0; minutes < 12; minutes += 1) await program.workAfter(60_000);
+    await program.reportAll();
+    expect([bench.status.hold?.rule, stalled()]).to.deep.equal(['Cloning', 'True']);
+    expect(bench.status.hold?.message).to.contain('nothing has advanced for 5 minutes');
+    expect(bench.steps).to.deep.equal([]);
+  });
+
   it('is left alone while its agent does not answer, until the progress deadline', async () => {
     const bench = withFreshReplica();
     bench.replicas.clones.set('moco-test-2', { kind: 'unknown', message: 'connection refused' });

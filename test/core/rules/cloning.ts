@@ -19,6 +19,14 @@ export const cloning: Examples<'Cloning' | 'CloneUnknown'> = {
     alsoSays: [
       { member: 2, unfinished: true },
       'moco-test-2 has begun to copy the data of another member and has not completed that',
+      {
+        member: 2,
+        unfinished: false,
+        progress: { stage: 'FILE COPY', percent: 40, estimatedBytes: 2 ** 40, isStill: true },
+      },
+      'moco-test-2 copies the data of another member, and would begin anew if it were restarted; at least 40 % of 1024.0 GiB is copied (stage FILE COPY); nothing has advanced for 5 minutes',
+      { member: 2, unfinished: false, progress: { stage: '', percent: 0, estimatedBytes: 0, isStill: false } },
+      'moco-test-2 copies the data of another member, and would begin anew if it were restarted; at least 0 % of 0.0 GiB is copied',
     ],
   },
   CloneUnknown: {

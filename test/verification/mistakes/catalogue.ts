@@ -1,7 +1,10 @@
 import { decide } from '../../../src/core/decide.ts';
 import type { Step } from '../../../src/core/decision.ts';
 import type { Resize } from '../../../src/core/in-place-changes.ts';
+import { unreachedPrimary } from '../../../src/core/moco-state.ts';
 import { justCreated } from '../../../src/core/on-demand-facts.ts';
+import { everyAnswer } from '../../../src/core/rules/members.ts';
+import { justRenewed } from '../../../src/core/rules/moco.ts';
 import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
 import { noDelays } from '../../core/replication-delays.ts';
 import { type Family, type World, worldOf } from '../explorer/world.ts';
@@ -164,6 +167,38 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         policy,
       ),
     snapshots: /stops needs copiesNothing/,
+  },
+  'does not ask whether MOCO works': {
+    wrong: 'stops a member while moco-controller is away, and the member stays down',
+    decide: (snapshot, policy) => decide({ ...snapshot, moco: justRenewed(snapshot.moco) }, policy),
+    snapshots: /stops needs mocoWorks/,
+  },
+  "believes the pods of members that don't answer": {
+    wrong: 'takes the next member although another one does not answer, as long as its pod is ready',
+    decide: (snapshot, policy) => decide({ ...snapshot, memberAnswers: everyAnswer(snapshot.members) }, policy),
+    snapshots: /stops needs othersAnswer/,
+  },
+  'believes every claim that is not being deleted': {
+    wrong: 'takes a member whose claim is Lost, or another one than that the pod was started with',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, ({ recreatable, ...one }) => {
+          if (recreatable.kind !== 'asked') return { ...one, recreatable };
+          const claims = recreatable.claims.filter(({ state }) => state === 'terminating' || state === 'missing');
+          return { ...one, recreatable: { ...recreatable, claims } };
+        }),
+        policy,
+      ),
+    snapshots: /freesClaims needs keepsItsData/,
+  },
+  'believes the pod of a primary that MOCO does not reach': {
+    wrong: 'restarts running replicas in the middle of a failover, since the pod of the primary is ready',
+    decide: (snapshot, policy) => {
+      const { cluster } = snapshot;
+      const mocoState = unreachedPrimary(cluster) === null ? cluster.mocoState : 'Incomplete';
+      return decide({ ...snapshot, cluster: { ...cluster, mocoState } }, policy);
+    },
+    snapshots: /losesRelayLog needs somebodyLeads/,
   },
   'takes every closed budget for a backup': {
     wrong: 'waits for a backup while a PodDisruptionBudget is closed that MOCO did not create',
