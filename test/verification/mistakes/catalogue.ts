@@ -8,6 +8,7 @@ import { type Family, type World, worldOf } from '../explorer/world.ts';
 import { findings } from '../simulation/findings.ts';
 import type { Mistake } from './mistake.ts';
 import {
+  dataByWhatIsVerified,
   doing,
   evictsInstead,
   instead,
@@ -19,6 +20,7 @@ import {
   runs,
   staleReplica,
   target,
+  unknownDataAsBefore,
   waits,
   withRolesSettled,
 } from './wrong-decisions.ts';
@@ -119,6 +121,30 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         policy,
       ),
     snapshots: /I24: a member goes back that has run/,
+  },
+  'reads what is verified instead of the record of the data': {
+    wrong: 'lets a member back that has worked at the update revision, since no pod shows that any more',
+    decide: (snapshot, policy) => decide(dataByWhatIsVerified(snapshot), policy),
+    snapshots: /I24: a member goes back behind its data/,
+    simulation: ['lossesOfNewer'],
+  },
+  'takes a missing record for none': {
+    wrong: 'lets a member back although nobody knows which mysqld has started on its data',
+    decide: (snapshot, policy) => decide(unknownDataAsBefore(snapshot), policy),
+    snapshots: /I24: (a member goes back behind its data|kept at rest beside other data)/,
+    simulation: ['lossesOfNewer'],
+  },
+  'stops keeping as soon as the kubelet ends a pod': {
+    wrong: 'lets new pods come up updated right before the pod of a held member is created, beside one with newer data',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, (one) =>
+          one.graceSeconds === 0 && one.terminatingForSeconds !== null ? { ...one, terminatingForSeconds: 9999 } : one,
+        ),
+        policy,
+      ),
+    snapshots: /I24: a member that is held would come back updated/,
+    simulation: ['losses', 'losses', 'lossesHalfway'],
   },
   'takes the end of a policy for the end of a freeze': {
     wrong: 'goes on as soon as a policy has gone, which may be about to be created again',
