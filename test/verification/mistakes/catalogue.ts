@@ -335,6 +335,19 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     simulation: ['blind'],
   },
+  'changes what new pods come up at without a confirmation': {
+    wrong: 'lets new pods come up updated, or makes the update revision the current one, as its cache has it',
+    explorer: {
+      finds: 'lost',
+      world: losses(1, { requests: new Set(['pauses']) }),
+      breaks: { unconfirmed: 'StatefulSet' },
+    },
+    module: {
+      importer: 'src/controller/',
+      imported: 'src/controller/disrupt/disrupt.ts',
+      substitute: import.meta.resolve('./modules/without-confirmed-strategies.ts'),
+    },
+  },
   'reads the pods before the StatefulSet': {
     wrong: 'compares pods with an update revision that is newer than they are',
     explorer: {
