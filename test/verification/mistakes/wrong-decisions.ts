@@ -126,3 +126,10 @@ export function dataByWhatIsVerified(snapshot: ClusterSnapshot): ClusterSnapshot
 /** What nobody has noted has not happened. */
 export const unknownDataAsBefore = (snapshot: ClusterSnapshot): ClusterSnapshot =>
   withData(snapshot, (ordinal) => dataRevision(snapshot, ordinal) ?? snapshot.statefulSet?.currentRevision ?? null);
+
+/** Every next pod has a node. */
+export const withPlaces = (snapshot: ClusterSnapshot): ClusterSnapshot =>
+  ofEveryMember(snapshot, (one) => {
+    const { recreatable } = one;
+    return recreatable.kind === 'asked' ? { ...one, recreatable: { ...recreatable, tied: null } } : one;
+  });

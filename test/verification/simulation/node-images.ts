@@ -80,6 +80,25 @@ export class NodeImages {
     server.store.put(nodes, { ...known, status: { ...record(known['status']), conditions } });
   }
 
+  /** Its kubelet has never reported, as of one that is about to join. */
+  add(name: string): void {
+    const metadata = { name, uid: name, resourceVersion: '', labels: { [hostnameLabel]: name } };
+    this.#options.server.store.put(nodes, { metadata, status: {} });
+  }
+
+  cordon(node: string, isCordoned: boolean): void {
+    const { store } = this.#options.server;
+    const known = store.get(nodes, '', node);
+    if (known !== null) store.put(nodes, { ...known, spec: { unschedulable: isCordoned } });
+  }
+
+  /** Nodes that take no pod, whatever it is. */
+  get closed(): ReadonlySet<string> {
+    const { store } = this.#options.server;
+    const isClosed = (name: string): boolean => record(store.get(nodes, '', name)?.['spec'])['unschedulable'] === true;
+    return new Set(nodeNames.filter(isClosed));
+  }
+
   #reported(node: string): readonly Json[] {
     const known = this.#options.server.store.get(nodes, '', node);
     return (record(known?.['status'])['images'] ?? []) as readonly Json[];
