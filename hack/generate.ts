@@ -22,7 +22,7 @@ const documents = Object.entries({ ...ruleSections, ...questionSections }).map(
   ([path, sections]): readonly [string, Write] => [path, (before) => withSections(before, sections())],
 );
 
-/** Every file that follows from the code, or has parts that do, by its path in the project. */
+/** Every file that is generated from the code, or has generated parts, by its path in the project. */
 const files: readonly (readonly [path: string, Write])[] = [
   ...crds,
   ['config/helm/moco-rollout/values.schema.json', withFlags],
@@ -35,7 +35,7 @@ const files: readonly (readonly [path: string, Write])[] = [
 
 const policies = ['', '-evictions', '-deletions', '-pods'].map((name) => `config/rbac/controller-policy${name}.yaml`);
 
-/** The messages with which the policies of the controller refuse a write, in their order. */
+/** The messages with which the controller's policies refuse a write, in order. */
 async function messagesOfPolicies(): Promise<readonly string[]> {
   const texts = await Promise.all(policies.map((path) => readFile(inProject(path), 'utf8')));
   return texts.flatMap((text) =>
@@ -45,7 +45,7 @@ async function messagesOfPolicies(): Promise<readonly string[]> {
 
 const inProject = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** The text that each has, and the text that it should have. */
+/** The current text of each file, and the text that it should have. */
 export async function generatedFiles(): Promise<ReadonlyMap<string, { readonly now: string; readonly due: string }>> {
   const texts = new Map<string, { readonly now: string; readonly due: string }>();
   for (const [path, write] of files) {

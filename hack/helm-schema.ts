@@ -4,7 +4,7 @@ import { flags } from '../src/options/flags.ts';
 
 // The schema of the Helm chart's values, as far as values become flags.
 
-/** Flags that follow from other values, or that the Deployment sets. Each other one is a value of `flags`. */
+/** Flags that follow from other values, or that the Deployment sets. Every other flag is a value of `flags`. */
 const setByTheChart: readonly Flag<unknown>[] = [
   flags.kubeconfigPath,
   flags.featureGates,
@@ -29,7 +29,7 @@ interface Schema {
   readonly properties: Readonly<Record<string, Schema>>;
 }
 
-/** The text of values.schema.json with every value that becomes a flag as `src/options` declares the flag. */
+/** The text of values.schema.json, with every value that becomes a flag described as in `src/options`. */
 export function withFlags(text: string): string {
   const schema = JSON.parse(text) as Schema;
   const { properties } = schema;

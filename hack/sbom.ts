@@ -24,7 +24,7 @@ if (tree === undefined || outfile === undefined) {
 const npm = ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--package-lock-only', '--loglevel=error'];
 const { stdout } = await promisify(execFile)('npm', npm, { maxBuffer: listBytes });
 const list = JSON.parse(stdout) as { readonly components: readonly Component[] };
-// npm's packages of Node bring the one that tests run on.
+// npm's packages of Node contain the one that runs the tests.
 const packages = list.components.filter(({ name }) => !/^node-(linux|bin)-/.test(name));
 const all = [...packages, await nodeIn(tree), ...(await debianPackages(tree))];
 await writeFile(outfile, `${JSON.stringify({ ...list, components: all }, null, 2)}\n`);
@@ -43,7 +43,7 @@ async function nodeIn(root: string): Promise<Component> {
   };
 }
 
-/** Each with the name of its source, by which Debian's advisories know it: libc6 is of glibc. */
+/** Each with the name of its source package, by which Debian's advisories know it: libc6 belongs to glibc. */
 async function debianPackages(root: string): Promise<readonly Component[]> {
   const directory = join(root, 'var/lib/dpkg/status.d');
   const release = await readFile(join(root, 'etc/os-release'), 'utf8');

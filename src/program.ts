@@ -36,12 +36,12 @@ const stopGraceMilliseconds = 10_000;
 /** The parts of the program, connected but not started. */
 type Program = Awaited<ReturnType<typeof connectParts>>;
 
-/** Stops something that was started, in the time that is left. */
+/** Stops something that was started, within the remaining time. */
 type Closer = (leftMilliseconds: () => number) => Promise<void> | void;
 
 /**
  * Runs the controller from its start to SIGTERM. Starts health → metrics → webhook → caches → lease → workers, and
- * shuts down in reverse order. Rejects if something that it needs is unavailable, and if its lease is lost.
+ * shuts down in reverse order. Rejects if something that it needs is unavailable, or if its lease is lost.
  */
 export async function run(options: Options): Promise<void> {
   const asked = terminationSignal();
@@ -145,7 +145,10 @@ const mysqlAccess = ({ mysqlSecretName, mysqlTls, mysqlCaFile }: Options): Mysql
 
 function controllerSettings(
   options: Options,
-): Pick<ControllerOptions, 'defaults' | 'strategies' | 'fleetLimits' | 'namespaces' | 'concurrency' | 'dryRunPods'> {
+): Pick<
+  ControllerOptions,
+  'defaults' | 'strategies' | 'fleetLimits' | 'mocoLease' | 'namespaces' | 'concurrency' | 'dryRunPods'
+> {
   return {
     defaults: {
       policy: {
@@ -163,6 +166,7 @@ function controllerSettings(
       partitionDriver: options.partitionDriver,
     },
     fleetLimits: fleetLimitsOf(options),
+    mocoLease: { namespace: options.mocoLeaseNamespace, name: options.mocoLeaseName },
     namespaces: options.namespaces,
     concurrency: options.maxConcurrentReconciles,
     dryRunPods: options.dryRunPods,
@@ -239,7 +243,7 @@ async function shutdown({ controller, elector, world, log, stop, closers }: Prog
   log.info({}, 'Stopped');
 }
 
-/** Rejects with the reason of an abort that the program caused itself. */
+/** Rejects with the reason of an abort that the program itself caused. */
 async function lost(signal: AbortSignal): Promise<never> {
   await once(signal, 'abort');
   throw signal.reason instanceof Error ? signal.reason : new Error('aborted');

@@ -27,8 +27,8 @@ export interface DemoStageSettings {
 }
 
 /**
- * Builds what is missing, starts everything, and ends it again whatever becomes of `use`. A signal is answered between
- * two parts; while Go builds, at once.
+ * Builds what is missing, starts everything, and stops it again however `use` ends. A signal takes effect between two
+ * parts, or at once while Go builds.
  */
 export async function withDemoStage<T>(settings: DemoStageSettings, use: (stage: DemoStage) => Promise<T>): Promise<T> {
   const ends: (() => Promise<unknown>)[] = [];
@@ -43,7 +43,7 @@ export async function withDemoStage<T>(settings: DemoStageSettings, use: (stage:
   }
 }
 
-/** What has to be done in the end, last first, is in `ends` as soon as there is something to be ended. */
+/** `ends` has what has to be stopped, the last first, as soon as it is started. */
 async function open(
   { restartMilliseconds, say, interruption }: DemoStageSettings,
   ends: (() => Promise<unknown>)[],
@@ -82,8 +82,8 @@ async function open(
 const attentive = { notice: 5, healthyTrue: 20 };
 
 /**
- * A restart takes what these add up to, and what API server, StatefulSet controller and probes need besides: about an
- * eighth of a second here, which is taken off.
+ * A restart takes the sum of these plus what the API server, the StatefulSet controller and probes need: about an
+ * eighth of a second here, which is subtracted.
  */
 function nodesSettings(restartMilliseconds: number): Partial<NodesSettings> {
   return {

@@ -6,7 +6,7 @@ import type { AuditEvent } from '../../test/support/control-plane/audit-log.ts';
 /** The MySQLCluster of a demo. */
 export const place = { namespace: 'demo', name: 'test' };
 
-/** Shows with the command line how the rollout goes that `change` begins. Resolves once it has shown the end. */
+/** Shows the rollout that `change` begins with the command line. Resolves once the end has been shown. */
 export async function showRollout(kubeconfig: string, change: () => Promise<unknown>): Promise<void> {
   const show = showStatus(kubeconfig);
   try {
@@ -25,7 +25,7 @@ export async function complete(kubeconfig: string): Promise<void> {
   if (status !== 0) throw new Error(`Expected the rollout to complete, \`wait\` ended with exit status ${status}`);
 }
 
-/** What the controller has done to members since then, such as `evict moco-test-2, demote moco-test-0`. */
+/** The controller's steps since then, such as `evict moco-test-2, demote moco-test-0`. */
 export function stepsSince(audit: readonly AuditEvent[], wallMilliseconds: number): string {
   return audit
     .filter(({ objectRef }) => objectRef?.namespace === place.namespace)
@@ -45,9 +45,9 @@ function stepOf({ user, verb, objectRef, requestObject }: AuditEvent): readonly 
 }
 
 interface LiveView {
-  /** Resolves once it has shown something. */
+  /** Resolves once it has shown anything. */
   readonly shown: Promise<void>;
-  /** Resolves once the last that it has shown says that all members are updated. */
+  /** Resolves once its latest output says that all members are updated. */
   completed(): Promise<void>;
   end(): Promise<unknown>;
 }

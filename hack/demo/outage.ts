@@ -23,7 +23,7 @@ export class Outage {
     observe();
   }
 
-  /** Ends it. */
+  /** Stops it. */
   end(): { readonly milliseconds: number; readonly goesOn: boolean } {
     this.#unsubscribe();
     const goesOn = this.#since !== null;

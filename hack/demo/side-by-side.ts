@@ -11,10 +11,10 @@ import { clusterName, imageOf, namespace, Simulation } from '../../test/verifica
 const second = 1_000;
 const stepMilliseconds = second;
 const patienceMilliseconds = 10 * 60 * second;
-/** The member whose mysqld does not start any more, before the rollout begins. */
+/** The member whose mysqld no longer starts, from before the rollout. */
 const broken = 1;
 
-/** The signs of a member, by what it does. */
+/** The signs of a member, by its state. */
 const signs = { old: '●', new: '■', away: '·', broken: '×' } as const;
 type Sign = keyof typeof signs;
 
@@ -34,8 +34,8 @@ interface Side {
 }
 
 /**
- * Plays one rollout twice, with a member that is down already: by moco-rollout, and by the StatefulSet's own rolling
- * update, which MOCO lets happen under its annotation `force-rolling-update`. Prints a line for each change of either.
+ * Plays one rollout twice with a member that is already down: by moco-rollout, and by the StatefulSet's own rolling
+ * update, which MOCO allows under its annotation `force-rolling-update`. Prints a line for each change of either.
  */
 export async function playSideBySide(
   host: Host,
@@ -83,7 +83,7 @@ async function begin(circumstances: Circumstances, byKubernetes: boolean): Promi
     await simulation.clock.runUntil(() => false, 20 * second);
   }
   simulation.kubelets.fault(namespace, nameOf(broken), withContainerFault(mysqldContainer, 'dead'));
-  await simulation.clock.runUntil(() => worksOf(simulation, broken) === false, patienceMilliseconds);
+  await simulation.clock.runUntil(() => !worksOf(simulation, broken), patienceMilliseconds);
   await simulation.clock.runUntil(() => false, 30 * second);
   return simulation;
 }

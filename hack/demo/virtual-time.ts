@@ -13,15 +13,15 @@ import { eventsOf } from './events-of-demo.ts';
 import { playSideBySide } from './side-by-side.ts';
 
 const second = 1_000;
-/** Virtual time between two pictures. */
+/** Virtual time between two frames. */
 const frameMilliseconds = second / 2;
 /** Beyond this something is wrong: a rollout of three members takes two virtual minutes. */
 const patienceMilliseconds = 15 * 60 * second;
-/** The last picture stays for this virtual time. */
+/** The last frame stays for this virtual time. */
 const lingerMilliseconds = 20 * second;
 const images = { good: 'mysql:8.4.1', bad: 'mysql:8.4.2-crash', corrected: 'mysql:8.4.3' };
 
-/** Three members that take about as long as real ones to stop, to start and to switch over. */
+/** Three members that take about as long as real ones to stop, start and switch over. */
 const circumstances: Circumstances = {
   ...plainCircumstances,
   seed: 'demo',
@@ -30,10 +30,10 @@ const circumstances: Circumstances = {
 };
 
 /**
- * Plays a rollout, then a bad revision that halts and is corrected, with the whole controller in virtual time. In the
- * end the same rollout beside one of the StatefulSet's own, with a member that is down already.
+ * Plays a rollout, then a bad revision that stops and is corrected, with the whole controller in virtual time. At the
+ * end the same rollout runs beside a StatefulSet's own rolling update, with a member that is down.
  *
- * @param speed how many times faster than it would be; `Infinity` plays as fast as it can be computed
+ * @param speed how many times faster than real time; `Infinity` plays as fast as it can be computed
  */
 export async function playDemo(host: Host, speed: number): Promise<void> {
   const simulation = new Simulation(circumstances);
@@ -89,7 +89,7 @@ class Stage {
     return this.#simulation.isComplete(image) && this.#view().phase === 'UpToDate';
   }
 
-  /** Goes on until the condition holds or that much virtual time has passed; resolves to whether it holds. */
+  /** Continues until the condition holds or this much virtual time has passed; resolves to whether it holds. */
   async #show(display: Display<ClusterView>, isOver: () => boolean, withinMilliseconds: number): Promise<boolean> {
     const { clock } = this.#simulation;
     const end = clock.nowMilliseconds + withinMilliseconds;

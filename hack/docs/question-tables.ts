@@ -1,20 +1,26 @@
 import { questionKinds, rowOf } from '../../src/controller/questions/questions.ts';
 import { asked } from '../../src/core/questions.ts';
 import type { Sections } from './sections.ts';
-import { code, table } from './table.ts';
+import { code, definitionList, table } from './table.ts';
 
-/** What SPEC.md of the controller says about questions, from the two tables of them. */
+/** The parts of the controller's SPEC.md about questions, from the two tables of questions. */
 export const questionSections: Readonly<Record<string, () => Sections>> = {
-  'src/controller/SPEC.md': () => ({ questions: questionTable(), 'questions again': againTable() }),
+  'src/controller/SPEC.md': () => ({ questions: questionList(), 'questions again': againTable() }),
 };
 
-function questionTable(): string {
-  const rows = questionKinds.map((kind) => {
-    const { asks, lasts, silence, status } = rowOf(kind);
-    const shown = [status.whileOutstanding, ...(status.shows === undefined ? [] : [`then ${status.shows}`])];
-    return [code(kind), asks, lasts, silence, shown.join('; ')];
-  });
-  return table(['question', 'who is asked what', 'an answer lasts', 'silence means', 'users see meanwhile'], rows);
+function questionList(): string {
+  return questionKinds
+    .map((kind) => {
+      const { asks, lasts, silence, status } = rowOf(kind);
+      const shown = [status.whileOutstanding, ...(status.shows === undefined ? [] : [`then ${status.shows}`])];
+      const about: readonly (readonly [string, string])[] = [
+        ['an answer lasts', lasts],
+        ['silence means', silence],
+        ['users see meanwhile', shown.join('; ')],
+      ];
+      return [definitionList([[code(kind), asks]]), definitionList(about, 2)].join('\n');
+    })
+    .join('\n');
 }
 
 const orders = {

@@ -7,7 +7,8 @@ import {
 } from '../../src/objects/permissions.ts';
 import { code, table } from './table.ts';
 
-// The roles of config/rbac and of the chart, and the table of rights in docs/security.md: src/objects/permissions.ts.
+// The roles of config/rbac and of the chart, and the table of rights in docs/security.md, from
+// src/objects/permissions.ts.
 
 const written = '# Written by `make docs` from src/objects/permissions.ts.\n';
 
@@ -22,7 +23,7 @@ function rule({ group, resource, verbs, names }: Permission): readonly string[] 
 
 const indented = (lines: readonly string[]): string => lines.map((line) => `  ${line}\n`).join('');
 
-/** One rule for each kind of object, unless some of its rights stand under a condition. */
+/** One rule for each kind of object, unless some of its rights depend on a condition. */
 function rulesOf(permissions: readonly Permission[]): string {
   const keyOf = ({ group, resource, names, needsPolicy }: Permission): string =>
     JSON.stringify([group, resource, names, needsPolicy]);
@@ -34,7 +35,7 @@ function rulesOf(permissions: readonly Permission[]): string {
     .join('');
 }
 
-/** The rules of the chart: some stand under a condition. */
+/** The rules of the chart, of which some depend on a condition. */
 function templatedRules(permissions: readonly Permission[]): string {
   const always = permissions.filter(({ needsPolicy }) => needsPolicy !== true);
   const withPolicy = permissions.filter(({ needsPolicy }) => needsPolicy === true);
@@ -49,7 +50,7 @@ function templatedRules(permissions: readonly Permission[]): string {
   ].join('');
 }
 
-/** As the chart has them: what stands under a condition last. */
+/** As the chart has them: rules with a condition come last. */
 const byCondition = (one: Permission, other: Permission): number =>
   Number(one.needsPolicy === true) - Number(other.needsPolicy === true);
 
@@ -142,7 +143,7 @@ function row({ group, resource, verbs, names, why, usedBy, confinedBy = [] }: Pe
   ];
 }
 
-/** They apply to every kind. */
+/** These apply to every kind. */
 const aboutMetadata = [
   'moco-rollout changes no owner',
   'moco-rollout removes no record',
@@ -151,7 +152,7 @@ const aboutMetadata = [
   'moco-rollout changes few labels',
 ];
 
-/** `messages` are those of all policies of config/rbac. */
+/** @param messages those of all policies of config/rbac */
 export const securitySections = (messages: readonly string[]): Readonly<Record<string, string>> => ({
   rights: table(
     ['on', 'it may', 'to', 'code', 'and the policies say: moco-rollout …'],
@@ -166,12 +167,12 @@ export const securitySections = (messages: readonly string[]): Readonly<Record<s
   ),
 });
 
-/** The messages that begin so. */
+/** The messages that begin with this text. */
 const whole = (begins: readonly string[], messages: readonly string[]): readonly string[] =>
   begins.flatMap((begin) => {
     const found = messages.filter((message) => message.startsWith(begin));
     if (found.length === 0)
       throw new Error(`Expected a message of a policy in config/rbac that begins with "${begin}".`);
-    // The longest beginning names one of several.
+    // If several messages match, the longest prefix decides.
     return found.filter((message) => !begins.some((other) => other.length > begin.length && message.startsWith(other)));
   });

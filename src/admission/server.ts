@@ -10,7 +10,7 @@ import { followTls, readTls, secureContext, type TlsSources, type WebhookLog } f
 export interface WebhookOptions extends TlsSources {
   readonly address: BindAddress;
   readonly log: WebhookLog;
-  /** Maximum number of connections; a new one replaces the one that was idle longest. */
+  /** Maximum number of connections; a new one replaces the one that has been idle longest. */
   readonly maxConnections?: number;
   /** A client that takes longer to send its request, headers included, gets 408 and is cut off. */
   readonly requestTimeoutMilliseconds?: number;
@@ -21,25 +21,25 @@ export interface WebhookOptions extends TlsSources {
 }
 
 export interface RunningWebhook {
-  /** With the real port. */
+  /** With the actual port. */
   readonly address: BindAddress;
   /** Accepts no new request, lets current ones finish within the grace period, then ends them. */
   close(graceMilliseconds: number): Promise<void>;
 }
 
-/** As the API server waits for an answer at most (`timeoutSeconds` in the webhook's configuration). */
+/** The longest time that the API server waits for an answer (`timeoutSeconds` in the webhook's configuration). */
 const defaultRequestTimeoutMilliseconds = 10_000;
-/** Each API server has one for every review that it waits for, and keeps some of them. */
+/** Each API server has one for every review that is in progress, and keeps some of them. */
 const defaultMaxConnections = 128;
 const defaultCertificatePollMilliseconds = 10_000;
 /** Longer than the API server keeps an idle connection (Go: 90 s), so that it is never closed under a request. */
 const defaultKeepAliveMilliseconds = 120_000;
-/** How much sooner than a client's time is up it has to be noticed, as a part of that time. */
+/** By which part of the client's time limit the server has to notice earlier that it is over. */
 const checksPerTimeout = 10;
 
 /**
- * Serves the webhook by TLS 1.2 or newer. Rejects with a `CertificateError` or a `ListenError`, each a sentence. A new
- * certificate holds for connections made after it; those that are open go on.
+ * Serves the webhook over TLS 1.2 or newer. Rejects with a `CertificateError` or a `ListenError`, each a sentence. A
+ * new certificate applies to new connections; open ones continue.
  */
 export async function startWebhook(options: WebhookOptions): Promise<RunningWebhook> {
   const timeout = options.requestTimeoutMilliseconds ?? defaultRequestTimeoutMilliseconds;

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { milliseconds } from '../base/json.ts';
 import { duration, type Infer, listOf, struct, text, time, validations, whole } from './schema.ts';
 
-// The times at which members that work may be taken: windows that repeat, and blackouts.
+// The times at which working members may be taken: windows that repeat, and blackouts.
 
 const months = 'JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC';
 const weekdays = 'SUN|MON|TUE|WED|THU|FRI|SAT';
@@ -11,18 +11,18 @@ const hour = '([01]?[0-9]|2[0-3])';
 const monthday = '(0?[1-9]|[12][0-9]|3[01])';
 const month = `(0?[1-9]|1[0-2]|${months})`;
 const weekday = `([0-7]|${weekdays})`;
-/** A list of values, ranges and steps of them, or all; and what else croner knows for the field. */
+/** A list of values, ranges and steps, or `*`; and the other words that croner knows for the field. */
 const field = (value: string, more = '') => {
   const one = `([*?]|${value}(-${value})?${more})(/[0-9]{1,2})?`;
   return `${one}(,${one})*`;
 };
 
 /**
- * A minute and hours, so that a window begins a few times a day and the next ones are soon found. RE2 of the API server
- * and JavaScript both read it.
+ * A minute and hours, so that a window begins a few times a day and the next ones are quickly found. Both the API
+ * server's RE2 and JavaScript read it.
  */
 const schedulePattern = `^(?i:[0-5]?[0-9] ${hour}(,${hour}){0,5} ${field(monthday, '|L|LW|(0?[1-9]|1[0-9]|2[0-8])W')} ${field(month)} ${field(weekday, `|${weekday}(#[1-5L]|L)`)})$`;
-/** The 30th and 31st in months that have none, whatever the weekday. */
+/** The 30th and 31st of months that do not have them, whatever the weekday. */
 const neverPattern =
   '^[^ ]+ [^ ]+ (?i:(30|31)(,(30|31))* (0?2|FEB)|31 (0?[2469]|11|FEB|APR|JUN|SEP|NOV)(,(0?[2469]|11|FEB|APR|JUN|SEP|NOV))*) [*?]$';
 const schedule =
@@ -31,7 +31,7 @@ const longestZone = 64;
 const zonePattern = '^[A-Za-z][A-Za-z0-9_+/-]*$';
 const zone = 'the name of a time zone of the IANA database, such as "Asia/Tokyo"';
 
-/** What `timeZone` is if it is left out. */
+/** The default of `timeZone`. */
 const defaultZone = 'UTC';
 
 export const maintenanceWindow = struct(
@@ -56,8 +56,8 @@ export const maintenanceWindow = struct(
       .max(longestZone, zone)
       .refine(isTimeZone, zone)
       .meta({
-        // A name that the API server doesn't know is an error of the rule, which no expression of CEL can turn into
-        // false. The answer then is `unknown time zone Asia/Tokio evaluating rule: ` with this message behind it.
+        // A time zone that the API server does not know is an error of the rule, which no CEL expression can turn into
+        // false. The answer then is `unknown time zone Asia/Tokio evaluating rule: ` followed by this message.
         ...validations({
           rule: `self.matches('${zonePattern}') && self != 'Local' && timestamp('2026-01-01T00:00:00Z').getFullYear(self) > 0`,
           message: `expected ${zone}`,
@@ -126,8 +126,8 @@ export const maintenanceFields = {
 };
 
 /**
- * When a window opens, in milliseconds since 1970: the last time before a moment, then every time from it on. Each
- * takes some 30 µs. Throws if the window is not a valid one.
+ * When a window opens, in milliseconds since 1970: the last time before a moment, then every time from that moment on.
+ * Each takes some 30 µs. Throws if the window is invalid.
  */
 export function* opensAt(
   { schedule: pattern, timeZone = defaultZone }: MaintenanceWindow,
@@ -146,7 +146,7 @@ export function* opensAt(
 const cronOf = (pattern: string, timezone: string): Cron =>
   new Cron(pattern, { mode: '5-part', fixedTimeRule: 'no-wildcard', timezone, paused: true });
 
-/** Whether there is such a day, by the fields of days. To find that there is none takes milliseconds. */
+/** Whether there is such a day, by the fields of days. It takes milliseconds to find that there is none. */
 const knownDays = new Map<string, boolean>();
 const mostKnown = 1000;
 
@@ -169,7 +169,7 @@ function everComes(pattern: string): boolean {
   }
 }
 
-/** Names that were read before: the first time takes longer than a decision. */
+/** Time zones that were read before: the first time takes longer than a decision. Each may be written in many cases. */
 const knownZones = new Set<string>();
 
 function isTimeZone(name: string): boolean {
@@ -180,6 +180,7 @@ function isTimeZone(name: string): boolean {
   } catch {
     return false;
   }
+  if (knownZones.size >= mostKnown) knownZones.clear();
   knownZones.add(name);
   return true;
 }

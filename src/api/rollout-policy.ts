@@ -19,7 +19,7 @@ import {
 } from './schema.ts';
 import { commonSettings } from './settings.ts';
 
-// MySQLRolloutPolicy (moco-rollout.io/v1alpha1), cluster-scoped: the settings for many clusters, which live in git.
+// MySQLRolloutPolicy (moco-rollout.io/v1alpha1), cluster-scoped: settings for many clusters, meant to be kept in git.
 
 export const policyKind = ownKind('mysqlrolloutpolicies', 'MySQLRolloutPolicy', false);
 
@@ -115,7 +115,7 @@ export function projectPolicy(raw: Json): PolicyRecord {
   const { spec = {}, status = {} } = raw;
   const problem = problemOf(policySpec, spec, 'spec');
   const fields = isObject(spec) ? spec : null;
-  // Each by itself: a policy counts for every cluster that what can be read does not exclude.
+  // Each selector separately: a policy counts for every cluster that its readable selectors do not exclude.
   const read = <Value>(field: keyof typeof selection, valueOf: (value: unknown) => Value): Value | Unreadable => {
     const value = fields?.[field];
     const isLeftOut = fields !== null && value === undefined;

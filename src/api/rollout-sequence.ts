@@ -30,12 +30,12 @@ import {
 } from './schema.ts';
 
 // MySQLRolloutSequence (moco-rollout.io/v1alpha1), cluster-scoped: which clusters begin their rollouts first, and how
-// long these have to do well before the next ones begin.
+// long these have to stay healthy before the next ones begin.
 
 export const sequenceKind = ownKind('mysqlrolloutsequences', 'MySQLRolloutSequence', false);
 
 const mostStages = 32;
-/** More than that are no accident. */
+/** A larger number is not an accident. */
 export const mostGone = 100;
 const mostConcurrent = 10_000;
 const stageName = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';

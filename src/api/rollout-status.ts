@@ -168,7 +168,7 @@ const memberDuration = struct(
   'How long a member was unavailable.',
 );
 
-/** Of more rules those are kept that held it longest. */
+/** If more rules have held it, those that held it longest are kept. */
 export const mostHeldFor = 8;
 
 const heldFor = struct(
@@ -485,14 +485,14 @@ export const rolloutStatus = written(
 export type RolloutStatus = Infer<typeof rolloutStatus>;
 export type MemberStatus = Infer<typeof member>;
 export type Intent = Infer<typeof intent>;
-/** An object as it was when an intent to write it was stored. */
+/** An object as it was when the intent to write it was stored. */
 export type IntendedObject = Intent['pods'][number];
 export type LastStep = Infer<typeof lastStep>;
 export type PreflightStatus = Infer<typeof preflight>;
 export type RolloutProgress = Infer<typeof rollout>;
 export type SwitchoverTries = Infer<typeof tries>;
 
-/** A rollout whose first stale member was seen at this time, and that has done nothing yet. */
+/** A rollout whose first stale member was seen at this time and that has not done anything yet. */
 export const newRollout = (revision: string, startedAt: string): RolloutProgress => ({
   revision,
   startedAt,

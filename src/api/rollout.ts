@@ -9,8 +9,8 @@ import { type Infer, listBy, oneOf, optional, ownKind, setOf, struct, text, time
 import { commonFields, deadlineAfterReady, keepsItsRevision } from './settings.ts';
 
 // MySQLRollout (moco-rollout.io/v1alpha1): the user's settings in `spec`, the observed state in `status`. The
-// controller creates a missing one, changes nothing in `spec` but the plugin's overrides that have ended, and replaces
-// `status` as a whole with its resourceVersion as a precondition.
+// controller creates a missing one, changes nothing in `spec` except that it removes the plugin's expired overrides,
+// and replaces `status` as a whole with its resourceVersion as a precondition.
 
 export const rolloutKind = ownKind('mysqlrollouts', 'MySQLRollout', true);
 
@@ -100,7 +100,7 @@ export const rolloutSpec = struct(
     "MySQLRolloutPolicies that select the MySQLCluster, then from the controller's flags.",
 });
 
-/** The field manager of a verb of the plugin. None has a name of kubectl's, whose fields Flux takes ownership of. */
+/** The field manager of a verb of the plugin. Its names are not among kubectl's, whose fields Flux takes over. */
 export const pluginManager = (verb: string): string => `moco-rollout-cli-${verb}`;
 
 export type RolloutSpec = Infer<typeof rolloutSpec>;
@@ -137,7 +137,7 @@ export interface RolloutRecord extends Stored {
   readonly partial: boolean;
 }
 
-/** Of its owners and its finalizers, which a tenant writes: the names of objects have as many characters. */
+/** The maximum number of owners and finalizers, which a tenant writes, and the length of object names. */
 const mostKept = 8;
 const longestKept = 253;
 
@@ -149,7 +149,7 @@ const longestKept = 253;
 export function usedOf({ apiVersion, kind, metadata, spec, status }: MySQLRollout): MySQLRollout {
   const { namespace, name, uid, resourceVersion, generation, deletionTimestamp } = metadata;
   const finalizers = metadata.finalizers?.slice(0, mostKept).map((finalizer) => shortened(finalizer, longestKept));
-  // A MySQLRollout whose owner is behind others is not owned by it, which holds.
+  // A MySQLRollout whose owner comes after too many others does not count as owned, which holds the rollout.
   const ownerReferences = metadata.ownerReferences
     ?.filter((owner) => owner.kind === clusterKind.kind)
     .slice(0, mostKept)

@@ -17,7 +17,7 @@ import {
 
 // The settings that a MySQLRollout has for one cluster and a MySQLRolloutPolicy for many.
 
-/** Without the flag --default-strategy. */
+/** If the flag --default-strategy is not set. */
 export const builtInStrategy: Strategy = 'OnDelete';
 
 /** Who replaces pods: this program, or the StatefulSet's own rolling update, one partition after another. */
@@ -30,7 +30,7 @@ export const flagOfSetting: Readonly<Partial<Record<string, string>>> = {
   replicaDelayGraceSeconds: '--replica-delay-grace-seconds',
 };
 
-/** The settings with one word or number as their default. */
+/** Settings with a single word or number as their default. */
 type Plain = {
   [F in keyof RolloutPolicy]-?: RolloutPolicy[F] extends string | number | boolean ? F : never;
 }[keyof RolloutPolicy];
@@ -173,5 +173,5 @@ export const deadlineAfterReady = validations({
 
 export const commonSettings = (description: string) => struct(commonFields, description).meta(deadlineAfterReady);
 
-/** Fields that are left out follow from other sources. */
+/** Fields that are left out take their values from other sources. */
 export type CommonSettings = Infer<ReturnType<typeof commonSettings>>;

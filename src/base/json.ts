@@ -18,7 +18,7 @@ export function objects(value: unknown): readonly Json[] {
   return Array.isArray(value) ? value.map(object) : [];
 }
 
-/** The item of a list with that name, such as a container; without any field if there is none. */
+/** The item of a list with this name, such as a container; an empty object if there is none. */
 export const named = (list: unknown, name: unknown): Json =>
   objects(list).find((one) => one['name'] === name) ?? nothing;
 
@@ -77,8 +77,8 @@ export function omitUndefined<T extends object>(fields: { [K in keyof T]: T[K] |
 }
 
 /**
- * Milliseconds since 1970 of a timestamp of the API server, or `null` if it is invalid. This only parses; it reads no
- * clock.
+ * Milliseconds since 1970 of a timestamp of the API server or of an HTTP header, or `null` if it is invalid. This only
+ * parses; it reads no clock.
  */
 export function milliseconds(timestamp: string | null): number | null {
   // oxlint-disable-next-line no-restricted-globals
@@ -92,6 +92,6 @@ export function timestampOf(wallMilliseconds: number): string {
   return new Date(wallMilliseconds).toISOString();
 }
 
-/** A condition of a status; without any field if it has none of that type. */
+/** A condition of a status; an empty object if there is none of this type. */
 export const conditionOf = (status: Json, type: string): Json =>
   objects(status['conditions']).find((condition) => condition['type'] === type) ?? nothing;

@@ -10,7 +10,7 @@ export interface Host {
   /** Results go to standard output, everything else to standard error. */
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** To standard output as well, with control sequences that are our own. As `out` if absent. */
+  /** To standard output as well, with this program's own control sequences. The same as `out` if absent. */
   readonly draw?: (text: string) => void;
   /** The current size and colours of the terminal, or `null` if standard output is not a terminal. */
   readonly terminal: () => Terminal | null;
@@ -31,7 +31,7 @@ export interface Terminal {
 const defaultColumns = 80;
 const defaultRows = 24;
 
-/** A host that writes no control sequence but by `draw`: most texts have words of others. */
+/** A host that writes control sequences only through `draw`: most texts contain words of others. */
 export const withoutControls = (host: Host): Host => ({
   ...host,
   out: (text) => host.out(printable(text)),
@@ -39,7 +39,7 @@ export const withoutControls = (host: Host): Host => ({
   draw: host.draw ?? host.out,
 });
 
-/** Writes lines whose pieces were made printable, with colours. */
+/** Writes lines with colours, after their text was made printable. */
 export const draw = (host: Host, text: string): void => (host.draw ?? host.out)(text);
 
 /** The host of this process. As a kubectl plugin, the program is named as the user called it. */

@@ -11,18 +11,18 @@ export interface CommandOption<Value> {
   /** The possible values, for completion. */
   readonly values?: readonly string[] | undefined;
   readonly parse: (text: string) => Parsed<Value>;
-  /** It may be given several times: its value is the list of all. */
+  /** It may be given several times: its value is a list. */
   readonly repeats?: true;
 }
 
 export type CommandOptions = Readonly<Record<string, CommandOption<unknown>>>;
 
-/** The values of options by their fields: `undefined` without a default if not given, `false` for a switch. */
+/** The values of options by their fields: `undefined` if not given and without a default, `false` for a switch. */
 export type Values<Options extends CommandOptions> = {
   readonly [Field in keyof Options]: Options[Field] extends CommandOption<infer Value> ? Value : never;
 };
 
-/** A kind of option, which becomes an option by its flags. With a default it always has a value. */
+/** Makes an option from its flags. With a default it always has a value. */
 export function optionKind<Value>(parse: (text: string) => Parsed<Value>, values?: readonly string[]) {
   function option(flags: string, description: string): CommandOption<Value | undefined>;
   function option(flags: string, description: string, defaultText: string): CommandOption<Value>;
@@ -63,7 +63,7 @@ export const toggle = (flags: string, description: string): CommandOption<boolea
   parse: () => value(true),
 });
 
-/** As commander reads it. */
+/** As commander returns it. */
 export function optionOf({ flags, description, defaultText, repeats }: CommandOption<unknown>): Option {
   const option = new Option(flags, description).default(defaultText);
   return repeats
@@ -71,12 +71,12 @@ export function optionOf({ flags, description, defaultText, repeats }: CommandOp
     : option;
 }
 
-/** What commander has read of the options, by their names in camel case. */
+/** The options that commander has read, by their names in camel case. */
 export type Texts = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 /**
- * The values of what commander has read. An empty text is refused: it is most often a variable of a script that is not
- * set, and as a selector it would select every cluster. Throws `UsageError`.
+ * The values that commander has read. An empty text is refused: it is usually an unset variable of a script, and as a
+ * selector it would select every cluster. Throws `UsageError`.
  */
 export function valuesOf<Options extends CommandOptions>(options: Options, texts: Texts): Values<Options> {
   const values = Object.entries(options).map(([field, one]) => {

@@ -110,7 +110,7 @@ export async function runCli(words: readonly string[], given: Host): Promise<num
   }
 }
 
-/** What was expected and what came, of commander's own message. */
+/** Expected and actual value from commander's own message. */
 function sentenceOf({ code, message }: CommanderError, argv: readonly string[]): string {
   const names = commands.map(({ name }) => name);
   const [, asked = ''] = argv;

@@ -42,7 +42,8 @@ export class Reconciler {
     const end = await act(pass);
     remember(pass.memory, end, context.world);
     if (end.kind === 'acted') {
-      // What new pods come up at takes no member: the answers to checks still count for the step that does.
+      // A step that only changes the revision of new pods takes no member: the answers to checks still count for the
+      // step that does.
       if (end.step.kind !== 'setStrategy') context.checks.forget(key);
       emitStep(end, context);
     }

@@ -14,8 +14,8 @@ function pauseSeconds(tries: number): number {
 type StrategyFacts = Pick<StatefulSetFacts, 'labelled' | 'newPods' | 'strategy' | 'partition' | 'replicas'>;
 
 /**
- * Admission keeps RollingUpdate with partition = replicas: the StatefulSet controller replaces nobody, and creates
- * whoever is missing at the current revision (Kubernetes 1.36.3, stateful_set_utils.go, newVersionedStatefulSetPod).
+ * Admission keeps RollingUpdate with partition = replicas: the StatefulSet controller replaces no pod, and creates
+ * missing ones at the current revision (Kubernetes 1.36.3, stateful_set_utils.go, newVersionedStatefulSetPod).
  */
 export const keepsRevisions = (one: StrategyFacts | null): boolean =>
   one !== null &&
@@ -28,7 +28,7 @@ export const keepsRevisions = (one: StrategyFacts | null): boolean =>
 export const replacesNobody = (one: StrategyFacts | null): boolean =>
   one?.strategy === 'OnDelete' || keepsRevisions(one);
 
-/** It has our label and the strategy that its labels ask for. Admission keeps it so. */
+/** It has our label and the strategy that its labels request, and admission keeps it so. */
 export const isAdopted = (one: StrategyFacts | null): boolean => one?.labelled === true && replacesNobody(one);
 
 /** A dry run has shown that admission does not do that. It is tried again after a pause. */
@@ -54,7 +54,7 @@ export function admissionProblem(
 
 /**
  * A StatefulSet that keeps returning to RollingUpdate is adopted less and less often, so that two programs do not keep
- * overwriting one field. Meanwhile MOCO's partition controller goes on.
+ * overwriting one field. Meanwhile MOCO's partition controller continues.
  */
 export function mayAdopt({ snapshot, deadlines }: Situation): boolean {
   const recent = snapshot.adoptionAgesSeconds.filter(
@@ -63,7 +63,7 @@ export function mayAdopt({ snapshot, deadlines }: Situation): boolean {
   return recent.length === 0 || deadlines.reached(Math.min(...recent), pauseSeconds(recent.length));
 }
 
-/** A pause never changes who replaces pods: it holds a first adoption, and allows one that protects pods again. */
+/** A pause never changes who replaces pods: it holds a first adoption, and allows one that restores protection. */
 export function isFirstAdoptionPaused({ snapshot, policy }: Situation): boolean {
   const wasAdopted = snapshot.statefulSet?.labelled === true || snapshot.wasAdopted;
   return policy.paused && policy.mode === 'OnDelete' && !wasAdopted;

@@ -1,10 +1,10 @@
 import { wasEndedByNode } from './member.ts';
 import type { Member, Situation } from './situation.ts';
 
-// Members that are away because of their nodes, as far as a pod says so. Nothing of that is evidence for or against a
+// Members that are away because of their nodes, as far as pods show it. None of that is evidence for or against a
 // revision.
 
-/** Reasons of the condition DisruptionTarget of pods that their node, or the loss of it, ends (Kubernetes 1.36). */
+/** Reasons of the condition DisruptionTarget if the node, or its loss, ended the pod (Kubernetes 1.36). */
 const endedByNode: ReadonlySet<string> = new Set([
   'DeletionByTaintManager',
   'DeletionByPodGC',
@@ -12,16 +12,19 @@ const endedByNode: ReadonlySet<string> = new Set([
   'PreemptionByScheduler',
 ]);
 
-/** What the scheduler says of nodes that are out, or are not where a volume is (Kubernetes 1.36, plugins of the scheduler). */
+/**
+ * The scheduler's messages about nodes that are out of service, or not where a volume is (Kubernetes 1.36, plugins of
+ * the scheduler).
+ */
 const wordsOfNodes = ['volume node affinity conflict', 'were unschedulable', 'untolerated taint'] as const;
-/** What it says of what the pod itself asks for: the new template may be why. */
+/** Its messages about the requests of the pod itself, which may come from the new template. */
 const wordsOfPods = ['Insufficient', "didn't match", "didn't have free ports", 'Too many pods'] as const;
 
 const saysOneOf = (message: string, words: readonly string[]): boolean => words.some((word) => message.includes(word));
 
 /**
- * The node of the member does not answer, has ended its pod, or is the only one that may have the next pod. A pod that
- * no node takes counts only if the scheduler says nothing of what the pod asks for.
+ * The node of the member does not answer, has ended its pod, or is the only one that can take the next pod. An
+ * unschedulable pod counts only if the scheduler's message is not about the requests of the pod.
  */
 function isAwayByNode({ state, facts, evidence }: Member): boolean {
   if (state === 'unreachable' || wasEndedByNode(facts)) return true;
@@ -30,7 +33,7 @@ function isAwayByNode({ state, facts, evidence }: Member): boolean {
   return saysOneOf(evidence.message, wordsOfNodes) && !saysOneOf(evidence.message, wordsOfPods);
 }
 
-/** At least one member is away, and each that is away is so because of its node. */
+/** At least one member is away, and each such member is away because of its node. */
 export function awaitsNodesAlone({ members, missing }: Situation): boolean {
   const away = members.filter(({ participates }) => !participates);
   return missing.length === 0 && away.length > 0 && away.every(isAwayByNode);

@@ -3,11 +3,11 @@ import { opens, parseMysqlVersion } from './mysql-versions.ts';
 import type { Situation } from './situation.ts';
 import type { DataRecord, DataRecordFacts, LastRun } from './snapshot.ts';
 
-// The data of a member, and the newest revision whose mysqld has started on them. A revision has the name of the hash
-// of its template, so two revisions of one name are the same one, and need no order: a member may come back at the
-// revision of its data, and every other one but the update revision counts as older.
+// The data of a member, and the newest revision whose mysqld has started on them. A revision is named after the hash of
+// its template, so revisions with the same name are the same one and need no order: a member may come back at the
+// revision of its data, and every other one except the update revision counts as older.
 
-/** After so long the claim is read again before a decision depends on what it says. */
+/** After this time the claim is read again before a decision depends on it. */
 const freshSeconds = 60;
 
 const recordOf = ({ snapshot }: Situation, ordinal: number): DataRecordFacts | undefined =>
@@ -17,8 +17,8 @@ const lastRunOf = ({ snapshot }: Situation, ordinal: number): LastRun | undefine
   snapshot.lastRuns.find((one) => one.ordinal === ordinal);
 
 /**
- * The newest revision whose mysqld has started on the data of the member. `null` if it is not known: a mysqld may have
- * started on them of which nobody has made a record.
+ * The newest revision whose mysqld has started on the data of the member. `null` if it is unknown: a mysqld may have
+ * started on them without a record.
  */
 export function dataOf(situation: Situation, ordinal: number): DataRecord | null {
   const lastRun = lastRunOf(situation, ordinal);
@@ -30,7 +30,7 @@ export function dataOf(situation: Situation, ordinal: number): DataRecord | null
 
 /**
  * This process has not seen the mysqld of the member run. Another pod may have run since the record was made, unless
- * every pod that can have been created since is of the revision that the record names.
+ * every pod that can have been created since has the recorded revision.
  */
 function isCurrent(
   { snapshot: { statefulSet }, members, updateRevision, currentRevision }: Situation,
@@ -42,7 +42,7 @@ function isCurrent(
   return isKept || revision === updateRevision || revision === pod?.facts.revision;
 }
 
-/** The member may come back at the revision: the newest mysqld that has started on its data is that of the revision. */
+/** The member may come back at the revision: it is that of the newest mysqld that has started on its data. */
 export const isAt = (situation: Situation, ordinal: number, revision: string): boolean =>
   dataOf(situation, ordinal)?.revision === revision;
 
@@ -52,10 +52,7 @@ export function mayBeUpdated(situation: Situation, ordinal: number): boolean {
   return data === null || data.revision === situation.updateRevision;
 }
 
-/**
- * A person may have the member back at the revision: its data are of that revision, or MySQL supports the way back from
- * the one version to the other.
- */
+/** A person may restore the member to the revision: its data are of that revision, or MySQL supports the downgrade. */
 export function mayGoBackTo(situation: Situation, ordinal: number, revision: string): boolean {
   const data = dataOf(situation, ordinal);
   if (data === null || data.revision === revision) return data !== null;
@@ -75,21 +72,29 @@ const ordinalsOf = ({ members, missing }: Situation): readonly number[] => [
   ...missing,
 ];
 
-/** More than one revision is about: only then may a member come back older than its data. */
+/** More than one revision is in use: only then may a member come back older than its data. */
 const isRolling = ({ members, missing, updateRevision }: Situation): boolean =>
   updateRevision !== '' && (members.some(({ updated }) => !updated) || missing.length > 0);
 
-/** The members of which only their claims can say which mysqld has started on their data. */
+/** The members for which only their claims can say which mysqld has started on their data. */
 export const unsureData = (situation: Situation): readonly number[] =>
   ordinalsOf(situation).filter((ordinal) => !lastRunOf(situation, ordinal)?.worked);
 
-/** Those of them whose claims have to be read. */
+/**
+ * The members whose claims have to be read: again and again those of unknown data; once, while new pods come up at the
+ * current revision, those that wait for the update. A later process may find these without a pod, and has only their
+ * claims to learn at which revision they may come back.
+ */
 export function unreadData(situation: Situation): readonly number[] {
-  const { policy, deadlines } = situation;
+  const { policy, deadlines, members, snapshot } = situation;
   if (policy.mode !== 'OnDelete' || !isRolling(situation)) return [];
-  return unsureData(situation).filter((ordinal) => {
+  const unsure = unsureData(situation);
+  const isKept = keepsRevisions(snapshot.statefulSet);
+  const waiting = members.filter(({ updated }) => isKept && !updated).map(({ ordinal }) => ordinal);
+  return ordinalsOf(situation).filter((ordinal) => {
     const ageSeconds = recordOf(situation, ordinal)?.ageSeconds;
-    return ageSeconds === undefined || deadlines.reached(ageSeconds, freshSeconds);
+    if (ageSeconds === undefined) return unsure.includes(ordinal) || waiting.includes(ordinal);
+    return unsure.includes(ordinal) && deadlines.reached(ageSeconds, freshSeconds);
   });
 }
 
@@ -97,17 +102,20 @@ export function unreadData(situation: Situation): readonly number[] {
 export type DueRecord = Omit<LastRun, 'worked'>;
 
 /**
- * What the claims of members do not say yet, as far as is known: that a mysqld of the update revision may have started
- * on the data, and upgraded them. One of another revision has been noted when its own was the update revision.
+ * Records that claims of members lack, as far as is known: that a mysqld of the update revision may have started on the
+ * data, and upgraded them; or that the previous one works on them, which nobody has noted if no rollout led to it. A
+ * note of the update revision stays, whichever mysqld works now.
  */
 export function dueRecords(situation: Situation): readonly DueRecord[] {
   const { snapshot, policy, updateRevision } = situation;
   const isUnderWay = isRolling(situation) || snapshot.memory.waiting !== null;
   if (policy.mode !== 'OnDelete' || !isUnderWay || snapshot.cluster.deleting) return [];
-  return snapshot.lastRuns.flatMap(({ worked: _, ...run }) => {
+  return snapshot.lastRuns.flatMap(({ worked, ...run }) => {
     const known = recordOf(situation, run.ordinal);
-    const isDue = run.revision === updateRevision && (known === undefined || !isSame(known.record, run));
-    return isDue ? [run] : [];
+    const isNew = run.revision === updateRevision && (known === undefined || !isSame(known.record, run));
+    const isUnknown =
+      worked && known !== undefined && ![run.revision, updateRevision].includes(known.record?.revision ?? '');
+    return isNew || isUnknown ? [run] : [];
   });
 }
 

@@ -13,6 +13,7 @@ import type { RolloutPolicy } from './policy.ts';
 import { askedAgain, type Question, type QuestionKind, together } from './questions.ts';
 import { reports } from './reports.ts';
 import { asksOf, awaitedBy, type Hold, isAnswer, isRequestedByUser, isTurn } from './rules/catalogue.ts';
+import { asksMoco } from './rules/moco.ts';
 import { isOfItsWrite } from './rules/not-done.ts';
 import { type Situation, survey } from './situation.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
@@ -31,7 +32,7 @@ const procedures: Readonly<Record<RolloutPolicy['mode'], Procedure>> = {
 export const decide = (snapshot: ClusterSnapshot, policy: RolloutPolicy): Decision =>
   decideBy(guards, snapshot, policy);
 
-/** The same by other gates, so that tests can see what each of them is for. */
+/** The same with other gates, so that tests can show what each of them prevents. */
 export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutPolicy): Decision {
   const situation = survey(snapshot, policy);
   const procedure = procedures[policy.mode];
@@ -59,7 +60,7 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
     asks: together([
       ...asksOf(hold, situation),
       ...asksBeside(situation, outcome, by),
-      ...[blocked, ...unread].flatMap((one) => asksOf(one, situation)).filter(({ kind }) => kind === 'recreatable'),
+      ...[blocked, ...unread].flatMap((one) => asksOf(one, situation)).filter(({ kind }) => ofMembers.includes(kind)),
       ...(asks ? [{ kind: 'checks' } as const] : []),
       ...ofFacts(situation),
       ...(step.kind === 'none' ? [detailsOf(situation)] : []),
@@ -70,11 +71,14 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
   };
 }
 
+/** They are asked about members that were passed over as well. */
+const ofMembers: readonly QuestionKind[] = ['recreatable', 'clones'];
+
 /**
- * Who is next, and what that needs: the first candidate whose effects no gate holds, or the first hold in the way. No
- * other member takes the place of one whose write has failed: it is tried again first. Nor of one that only waits for
- * new pods to come up at the update revision: what holds the others would keep them at the current one forever. A
- * candidate that only waits for the turn of the cluster is what the rollout waits for, whatever holds the others.
+ * Who is next, and what that needs: the first candidate whose effects no gate holds, or else the first hold. No other
+ * member takes the place of a candidate whose write has failed, which is tried again first, nor of one that only waits
+ * for new pods to come up at the update revision: a hold of the others would keep them at the current revision forever.
+ * If a candidate only waits for the turn of the cluster, that is what the rollout waits for, whatever holds the others.
  *
  * `unread` are the holds of candidates that were passed over and have to be read again before they may go.
  */
@@ -92,7 +96,7 @@ function choose(
       const hold = closed(situation, candidate, by);
       const other = hold?.rule === 'RevisionsKept' ? closed(situation, candidate, withoutKept(by)) : hold;
       if (other === null || isOfItsWrite(other.rule)) return { next: { candidate, hold }, unread };
-      if (other.rule === 'RecreationUnknown') unread.push(other);
+      if (other.rule === 'RecreationUnknown' || other.rule === 'CloneUnknown') unread.push(other);
       if (isTurn(other.rule)) turn ??= { candidate, hold };
       first ??= { candidate, hold };
     }
@@ -102,8 +106,8 @@ function choose(
 }
 
 /**
- * An answer was against the step when the cluster had its turn. The cluster asks again without one, so that it takes no
- * turn which it could not use.
+ * An answer blocked the step when the cluster had its turn. The cluster asks again without a turn, so that it takes
+ * none that it could not use.
  */
 const asksOutOfTurn = ({ snapshot: { memory } }: Situation): boolean => memory.shown !== null && isAnswer(memory.shown);
 
@@ -112,7 +116,7 @@ const turnsLast = (by: Guards): Guards =>
 
 const withoutKept = (by: Guards): Guards => new Map([...by].filter(([rule]) => rule !== 'RevisionsKept'));
 
-/** What new pods come up at is set first, and does not change what the rollout waits for. */
+/** The revision of new pods is set first, which does not change what the rollout waits for. */
 function withNewPods(
   situation: Situation,
   outcome: NextStep,
@@ -131,13 +135,13 @@ function withNewPods(
   return { step: change, hold: isOver ? null : hold, blocked };
 }
 
-/** Nothing but these answers is missing where one of them is awaited: they are asked for last, and all at once. */
+/** If one of these answers is awaited, nothing else is missing: they are asked for last, and all at once. */
 const askedLast: ReadonlySet<QuestionKind | undefined> = new Set(['recreatable', 'members']);
 
-/** What the candidate needs to know besides what its hold awaits, if nothing else holds it. */
+/** What the candidate needs to know in addition to the question of its hold, if nothing else holds it. */
 function asksBeside(situation: Situation, { candidate, hold }: NextStep, by: Guards): readonly Question[] {
   const asked: Question[] = [];
-  // What is only asked sets no deadline.
+  // Questions alone set no deadline.
   const now = { ...situation, deadlines: new Deadlines() };
   let left = by;
   for (let awaited = hold; awaited !== null && askedLast.has(awaitedBy(awaited.rule)); ) {
@@ -160,7 +164,7 @@ function beneath(situation: Situation, { candidate }: NextStep, hold: Hold | nul
   );
 }
 
-/** What no rule asks, since no hold depends on it. */
+/** Questions that no rule asks, since no hold depends on them. */
 function ofFacts(situation: Situation): readonly Question[] {
   const { snapshot } = situation;
   const { statefulSet, members, preflightPodsExist } = snapshot;
@@ -169,6 +173,7 @@ function ofFacts(situation: Situation): readonly Question[] {
   return [
     ...(unread.length > 0 || notes.length > 0 ? [{ kind: 'data', members: unread, notes } as const] : []),
     ...(mayUpdateInPlace ? [{ kind: 'inPlace' } as const] : []),
+    ...asksMoco(situation),
     ...(preflightPodsExist ? [{ kind: 'preflight', begins: false } as const] : []),
   ];
 }
@@ -179,7 +184,7 @@ const detailsOf = ({ snapshot }: Situation): Question => ({
   contention: snapshot.contention !== null,
 });
 
-/** Whatever holds the rollout meanwhile, a node that is asked is not asked for longer than its limit. */
+/** A node is never asked for longer than the limit, whatever holds the rollout meanwhile. */
 function lookAtNodes({ snapshot, policy, deadlines }: Situation): void {
   for (const { forSeconds } of snapshot.preflight?.awaited ?? []) {
     if (forSeconds > 0) deadlines.reached(forSeconds, policy.preflightTimeoutSeconds);

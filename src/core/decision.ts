@@ -11,7 +11,7 @@ export type { Hold, HoldRule } from './rules/catalogue.ts';
 export type { Step, StepKind, Target } from './step.ts';
 
 /**
- * What happens to a member, in one word that people can filter by. The catalogue of rules has neither verdicts nor the
+ * What happens to a member, in one word that people can filter by. The catalogue of rules contains neither verdicts nor
  * states of members: a rule is a reason that somebody can end, and these only describe.
  */
 export type VerdictKind =
@@ -37,7 +37,7 @@ export interface MemberReport {
   readonly state: MemberState | 'missing';
   readonly evidence: Evidence | null;
   readonly verdict: VerdictKind;
-  /** If somebody else has taken its pod in this rollout. */
+  /** If somebody else has deleted its pod in this rollout. */
   readonly recreated: Recreated | null;
   /** The hold that blocks the member, if any. */
   readonly rule: HoldRule | null;
@@ -62,15 +62,15 @@ export interface Decision {
    * current generation.
    */
   readonly complete: boolean;
-  /** The rollout has not moved for progressDeadlineSeconds, and nobody has requested that it waits. */
+  /** The rollout has not progressed for progressDeadlineSeconds, and nobody has requested the wait. */
   readonly progressDeadlineExceeded: boolean;
   /** Members are away, each because of its node: no evidence against the revision. */
   readonly awaitsNodes: boolean;
-  /** What the decision depends on and is not known, or not recently enough. At most one question of each kind. */
+  /** What the decision depends on and does not know, or not recently enough. At most one question of each kind. */
   readonly asks: readonly Question[];
   /** What is asked again right before the step is written. */
   readonly asksAgain: readonly Question[];
-  /** Nothing is known against the checks that the cluster is watched by. True if it is not watched. */
+  /** The checks with which the cluster is watched do not fail, as far as is known. True if it is not watched. */
   readonly checksPass: boolean;
   /** Seconds until time alone could change this decision; `null` when only an event can. */
   readonly requeueAfterSeconds: number | null;
@@ -83,12 +83,12 @@ export interface NextStep {
 
 /** A line of a procedure: who is next, and how. It asks no gate. */
 export interface ProcedureLine {
-  /** Whom the line takes, for SPEC.md. */
+  /** The members that the line takes, for SPEC.md. */
   readonly takes: string;
   /** Steps in the order of preference. The first that no gate holds is done. */
   readonly candidates: (situation: Situation) => readonly Step[];
   /**
-   * If none of its candidates may go, and none waits for another try of its write, the next line is asked. Otherwise
+   * If all of its candidates are held, and none waits for another try of its write, the next line is asked. Otherwise
    * the first one's hold ends the procedure.
    */
   readonly yields?: true;

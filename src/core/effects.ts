@@ -45,8 +45,8 @@ export interface Effect {
 
 /**
  * Whether a step with this effect is confirmed: everything is read again without a cache, and only the same decision
- * goes on. The cache may be two minutes old, and what it lacks then is a member that serves again, or a pause. Steps
- * that only protect members are not delayed by that.
+ * continues. The cache may be two minutes old and then lack a member that serves again, or a pause. Steps that only
+ * protect members are not delayed by that.
  */
 const needsFreshFacts: Readonly<Record<EffectKind, boolean>> = {
   writes: false,
@@ -93,14 +93,14 @@ type Kinds = readonly EffectKind[];
 
 const when = (holds: boolean, ...kinds: Kinds): Kinds => (holds ? kinds : []);
 
-/** Of the step as a whole, whatever it takes. */
+/** Effects of the step as a whole, whatever it takes. */
 const moves: Kinds = ['writes', 'acts', 'proceeds'];
 
-/** Does no work and does not come back by itself, unlike a member that only lags behind. */
+/** Does not work and does not come back by itself, unlike a member that only lags behind. */
 const isBroken = ({ state, participates, crashLoop }: Member): boolean =>
   state === 'down' || (!participates && crashLoop !== null);
 
-/** The pod of the member goes, by whosever hand, and another one comes at the update revision. */
+/** The pod of the member goes, whoever deletes it, and its successor comes up at the update revision. */
 function podGoes({ primary }: Situation, member: Member | null): Kinds {
   if (member === null) return ['writes', 'acts'];
   const { state, participates, primary: leads, facts } = member;
@@ -116,15 +116,15 @@ function podGoes({ primary }: Situation, member: Member | null): Kinds {
     ...when(works, 'takesHealthy'),
     ...when(works || facts.ready, 'leavesService'),
     ...when(participates && leads, 'movesPrimary'),
-    // Between two attempts of a crash loop, too: MOCO reaches it, and fails over only while it reaches enough of them.
+    // Also between two attempts of a crash loop: MOCO reaches it, and fails over only while it reaches enough members.
     ...when(state !== 'down' && !leads, 'losesRelayLog'),
   ];
 }
 
-/** Containers of a running pod restart, or go on with what the revision gives them: a smaller limit may end one. */
+/** Containers of a running pod restart, or continue with the revision's resources: a lower limit may end one. */
 const restartsInPlace: Kinds = ['brings', 'changesInPlace', 'risks', 'reduces', 'takesHealthy', 'leavesService'];
 
-/** The first half of an update: nothing holds the second half but what holds every step. */
+/** The first half of an update: only what holds every step also holds the second half. */
 const isDemoted: Kinds = [
   'brings',
   'freesClaims',
@@ -168,7 +168,7 @@ const table: Table = {
   evict: podGoes,
   setPartition: (situation, member, { targets }) => {
     if (situation.policy.mode === 'MOCO') return [member === null ? 'awaitsMoco' : 'mocoTakes'];
-    // Whoever is created at that ordinal from now on comes up updated.
+    // Whatever pod is created at that ordinal from now on comes up updated.
     return member === null && targets.length === 0 ? [...moves, 'updatesNew'] : podGoes(situation, member);
   },
   updateInPlace: (_, member, { rule }) => {
@@ -181,7 +181,7 @@ const table: Table = {
 
 export const stepKinds = Object.keys(table) as readonly Step['kind'][];
 
-/** The members whose pods the step acts on, or the next step will. */
+/** The members on whose pods the step, or the next one, acts. */
 export function membersOf({ members }: Situation, step: Step): readonly Member[] {
   const targets = 'targets' in step ? step.targets : step.kind === 'promoteRevision' ? step.before : [];
   const ordinals = targets.map(({ ordinal }) => ordinal);

@@ -10,7 +10,7 @@ import type {
 } from './snapshot.ts';
 import type { Target } from './step.ts';
 
-// What the facts are expected to be after a wait or a step.
+// The expected facts after a wait or a step.
 
 /** Every member that runs serves in its role, and MOCO reports it. */
 export function recovered(snapshot: ClusterSnapshot): ClusterSnapshot {
@@ -43,7 +43,7 @@ function havingWorked(snapshot: ClusterSnapshot): ClusterSnapshot {
   return { ...snapshot, lastRuns: [...runs, ...others] };
 }
 
-/** Every replica keeps up. Only the controller asks them. */
+/** Every replica keeps up, which only the controller asks. */
 export function caughtUp(snapshot: ClusterSnapshot): ClusterSnapshot {
   const replicationDelays = snapshot.members.map(({ uid }) => ({
     uid,
@@ -166,7 +166,7 @@ export function withoutDemotion(member: MemberFacts): MemberFacts {
   return { ...member, demote: false, demotedFor: null, demoteForSeconds: 0 };
 }
 
-/** Those of MOCO, and all that are only used up. */
+/** Conditions of MOCO, and limits that are only used up. */
 export function openBudgets({ budgets, cluster }: ClusterSnapshot): ClusterSnapshot['budgets'] {
   return budgets.map((budget) =>
     budget.closed && !budget.ofMoco

@@ -5,14 +5,14 @@ import type { ContainerFacts, MemberFacts } from './snapshot.ts';
 export interface FailingMember {
   readonly member: number;
   readonly evidence: Evidence;
-  /** The container that fails, where the template does not have it. */
+  /** The container that fails, if the template does not have it. */
   readonly injected?: string;
 }
 
 /**
  * A failed update stops the rollout: no other member gets that revision, not even one that is down, which may still
  * come back at the old one. One updated member that has worked for minReadySeconds verifies the revision. A failure is
- * remembered until the member works at the revision: its pod may be created again before anybody has looked at it.
+ * remembered until the member works at the revision, because its pod may be recreated before anybody has looked at it.
  */
 export function failingMember(situation: Situation): FailingMember | null {
   if (isVerified(situation)) return null;
@@ -43,8 +43,9 @@ function injectedIn({ facts }: Member, evidence: Evidence): Pick<FailingMember, 
 const works = ({ state, unsettled }: Member): boolean => state === 'participating' && unsettled?.for !== 'containers';
 
 /**
- * An updated member has participated for minReadySeconds: now, or earlier in this rollout. A role that is on its way to
- * another member says nothing of the revision. A sidecar that has never been ready may keep the pod from being Ready.
+ * An updated member has participated for minReadySeconds: now, or earlier in this rollout. A role that is moving to
+ * another member says nothing about the revision. A sidecar that has never been ready may keep the pod from being
+ * Ready.
  */
 export function isVerified({ snapshot, policy, members, deadlines }: Situation): boolean {
   return (
@@ -59,7 +60,10 @@ export function isVerified({ snapshot, policy, members, deadlines }: Situation):
 const sidecarsWork = ({ facts: { containers } }: Member): boolean =>
   containers.every(({ part, ready, readySinceRestart }) => part === 'mysqld' || ready || readySinceRestart);
 
-/** A failure that the revision itself can have caused. A node that is missing, or ends the pod, is not its fault. */
+/**
+ * A failure that the revision itself can have caused. It is not to blame for a node that is missing, or that ends the
+ * pod.
+ */
 function failure({ policy, deadlines, members }: Situation, member: Member): Evidence | null {
   if (member.state === 'terminating' || member.state === 'unreachable' || wasEndedByNode(member.facts)) return null;
   const stopped = stoppedInPlace(member.facts) ?? member.crashLoop;
@@ -70,7 +74,7 @@ function failure({ policy, deadlines, members }: Situation, member: Member): Evi
   return deadlines.reached(member.facts.mysqldIdleForSeconds, policy.progressDeadlineSeconds) ? member.evidence : null;
 }
 
-/** The same sidecar fails on a stale member, so it is not for the new revision. */
+/** The same sidecar fails on a stale member, so the new revision is not the reason. */
 function isImpairedAtBoth(members: readonly Member[], { evidence }: Member): boolean {
   const container = containerOf(evidence);
   return members.some(({ updated, state, evidence: other }) => {

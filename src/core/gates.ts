@@ -17,7 +17,10 @@ const ofTheUser = [
 const forOthers = [...rulesOf('fleet'), ...rulesOf('turn')] as const;
 /** Other clusters, and other members, go first. */
 const ofOthers = [...forOthers, ...rulesOf('roles'), 'AwaitingFailover', 'MemberTerminating'] as const;
-/** Not StatefulSetNotObserved: adoption reads no revision, and MOCO writes some StatefulSets without end until it. */
+/**
+ * Not StatefulSetNotObserved: adoption reads no revision, and MOCO keeps writing some StatefulSets until they are
+ * adopted.
+ */
 const adoption = [
   'SettingsInvalid',
   'StatefulSetDeleting',
@@ -31,9 +34,9 @@ const adoption = [
   'PolicyGone',
 ] as const;
 
-/** The strategy of an adopted StatefulSet is ours to set, even while a person holds the rollout. */
+/** This program may set the strategy of an adopted StatefulSet even while a person holds the rollout. */
 const ownStrategy = ['StatefulSetDeleting', 'Released', 'Offline', 'ForcedRollingUpdate'] as const;
-/** They say that the StatefulSet is not ready for a step, not that a member is to keep its revision. */
+/** These mean that the StatefulSet is not ready for a step, not that a member has to keep its revision. */
 const ofTheStatefulSet: readonly HoldRule[] = [
   'StatefulSetDeleting',
   'StatefulSetNotObserved',
@@ -42,8 +45,8 @@ const ofTheStatefulSet: readonly HoldRule[] = [
 ];
 
 /**
- * By effect, the rules that must not hold for it. Which of several that hold is shown follows from the order of the
- * catalogue, never from that of this table.
+ * By effect, the rules that must not hold for it. If several hold, the order of the catalogue decides which one is
+ * shown, never that of this table.
  */
 export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   writes: [...rulesOf('untouchable'), 'ConfirmationTooSlow', 'StepRefused'],
@@ -116,6 +119,8 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   risks: [...forOthers, 'UpdatedMemberNotParticipating', ...ofTheUser, 'CheckPending'],
   stops: [
     ...ofOthers,
+    'Cloning',
+    'CloneUnknown',
     'AwaitingRecovery',
     'MemberUnreachable',
     'UpdatedMemberNotParticipating',
@@ -124,6 +129,8 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'BackupsUnreadable',
     'NotEnoughAcknowledging',
     'ReplicasBehind',
+    'MocoNotAsked',
+    'MocoUnavailable',
     'MembersNotAsked',
     'MemberSilent',
   ],
@@ -146,6 +153,8 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'SwitchoverFailing',
     'ReplicasBehind',
     'LongWrite',
+    'MocoNotAsked',
+    'MocoUnavailable',
     'MembersNotAsked',
     'MemberSilent',
   ],

@@ -1,11 +1,11 @@
 /**
- * What a resize and one patch after it change of a running pod, so that it is what the update revision would have
+ * What a resize and the patch after it change in a running pod, so that it becomes what the update revision would have
  * created.
  */
 export interface InPlaceChange {
   /** What the resize still has to change. The patch follows when the kubelet has made the change. */
   readonly resources: readonly ContainerResources[];
-  /** Containers that a resize has given the resources of the update revision, and that had others before. */
+  /** Containers to which a resize has given the resources of the update revision in place of others. */
   readonly resized: readonly string[];
   /** `null` removes the label. */
   readonly labels: Readonly<Record<string, string | null>>;
@@ -32,13 +32,13 @@ export interface ContainerResources {
 
 export type Quantities = Readonly<Record<string, string>>;
 
-/** A resize that the pod has, on its way from the spec to its containers. */
+/** A resize that is in progress, from the spec of the pod to its containers. */
 export interface Resize {
   /** Containers without their new resources, as the kubelet reports them. Empty once it is done. */
   readonly awaited: readonly string[];
   /** Why the kubelet defers it, in its words, or `null`. */
   readonly deferred: string | null;
-  /** Seconds for which it has been awaited, or done. */
+  /** Seconds for which it has been awaited, or has been done. */
   readonly forSeconds: number;
   /** mysqld restarted since, which must not happen. */
   readonly mysqldRestarted: boolean;
@@ -59,11 +59,11 @@ export type InPlaceUpdate =
 
 /** Containers of a member that an update in place has restarted, or is about to. */
 export interface RestartInPlace {
-  /** By name, with the number of restarts that the update makes it have. */
+  /** By name, with the restart count that the update leads to. */
   readonly restarts: Readonly<Record<string, number>>;
-  /** Those that are not proven to run with the new image, and to be ready. */
+  /** Those that are not known to run with the new image and to be ready. */
   readonly awaited: readonly string[];
-  /** Seconds for which all of them have been. 0 before. */
+  /** Seconds for which all of them have been. 0 before that. */
   readonly doneForSeconds: number;
   /** mysqld restarted with them, which must not happen. */
   readonly mysqldRestarted: boolean;
@@ -74,7 +74,7 @@ export interface InPlaceSettings {
   readonly mode: 'Never' | 'IfPossible' | 'Only';
   readonly containers: readonly string[];
   readonly resources: boolean;
-  /** Labels and annotations that may change in a running pod, by key. `*` at the end of one stands for any end. */
+  /** Labels and annotations that may change in a running pod, by key. A `*` at the end of a key matches any end. */
   readonly metadata: readonly string[];
   /** Whether containers of a primary restart. While one does, its pod is not ready. */
   readonly primary: 'InPlace' | 'AfterSwitchover';
@@ -82,7 +82,7 @@ export interface InPlaceSettings {
 
 /**
  * The keys describe the pod for people, or are read from the running pod whenever they are needed: nobody acts on them
- * when a pod is created.
+ * only when a pod is created.
  */
 export const neverInPlace: InPlaceSettings = {
   mode: 'Never',

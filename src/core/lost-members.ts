@@ -8,9 +8,12 @@ import type { KeptBecause, Recreated } from './sentences.ts';
 import { isApproved, type Member, pinnedBehind, type Situation, target } from './situation.ts';
 import type { Step } from './step.ts';
 
-// Members whose pods are created again without a step of the rollout.
+// Members whose pods are recreated without a step of the rollout.
 
-/** A member that comes back as what it was: its pod is going, or has gone, and no step of the rollout has taken it. */
+/**
+ * A member whose pod is going, or has gone, without a step of the rollout. It comes back at its previous revision if
+ * that is possible.
+ */
 export interface Lost {
   readonly ordinal: number;
   /** `null` if its pod does not exist. */
@@ -24,15 +27,15 @@ export const isGoing = ({ state, facts }: Member): boolean =>
 export const isUntaken = ({ members, snapshot: { memory } }: Situation, ordinal: number): boolean =>
   memory.waiting === null ||
   memory.waiting.includes(ordinal) ||
-  // It is back as what it was, in another pod than the one that a step has taken.
+  // It is back at its previous revision, in another pod than the one that a step has taken.
   members.some(
     ({ facts, updated, ordinal: own }) =>
       own === ordinal && !updated && memory.taken.some((one) => one.ordinal === own && one.uid !== facts.uid),
   );
 
 /**
- * Whether somebody else has updated a member that was held, and whether its mysqld has started at the update revision:
- * then it may have upgraded its data. `null` if no such thing has happened. The status may not have it yet.
+ * Whether somebody else has updated a member that was held, and whether its mysqld has started at the update revision,
+ * so that it may have upgraded its data. `null` if that has not happened. The status may not have it yet.
  */
 export function createdWhileHeld(situation: Situation, member: Member): 'created' | 'started' | null {
   const { waiting, createdWhileHeld: recorded } = situation.snapshot.memory;
@@ -45,7 +48,7 @@ export function createdWhileHeld(situation: Situation, member: Member): 'created
   return mayHaveStarted ? 'started' : 'created';
 }
 
-/** A step has deleted its pod, so that it comes back as what it was, and there is no other pod yet. */
+/** A step has deleted its pod to restore its previous revision, and there is no other pod yet. */
 export const isRestoring = ({ members, snapshot: { memory } }: Situation, ordinal: number): boolean => {
   const pod = members.find((member) => member.ordinal === ordinal);
   return memory.taken.some(
@@ -71,7 +74,7 @@ export function lostMembers(situation: Situation): readonly Lost[] {
 }
 
 /**
- * Why a member whose pod somebody else has taken may not come back updated: it is held, or nobody has shown that the
+ * Why a member whose pod somebody else has deleted may not come back updated: it is held, or nobody has shown that the
  * revision works. `null` if it may.
  */
 export function keptBecause(situation: Situation, { ordinal, member }: Lost): KeptBecause | null {
@@ -92,7 +95,7 @@ export function keptBecause(situation: Situation, { ordinal, member }: Lost): Ke
 }
 
 /**
- * The revision that lost members are to come back at: that of their data, or else that of the data of stale members.
+ * The revision at which lost members have to come back: that of their data, or else that of the data of stale members.
  * The current one is preferred, then the most common. `null` if none is known.
  */
 export function revisionToKeep(situation: Situation, lost: readonly Lost[]): string | null {
@@ -112,7 +115,7 @@ export function revisionToKeep(situation: Situation, lost: readonly Lost[]): str
 const mayComeBackAt = (situation: Situation, ordinal: number, revision: string): boolean =>
   isAt(situation, ordinal, revision) || (isRestoring(situation, ordinal) && mayGoBackTo(situation, ordinal, revision));
 
-/** Of the pods that are about to be created at least one may be that of a member whose data are newer. */
+/** At least one of the pods that are about to be created may belong to a member whose data are newer. */
 export function wouldSetBack(situation: Situation, revision: string): boolean {
   const { members, missing } = situation;
   const awaited = [...members.filter(isGoing).map(({ ordinal }) => ordinal), ...missing];
@@ -120,8 +123,8 @@ export function wouldSetBack(situation: Situation, revision: string): boolean {
 }
 
 /**
- * The data of every member are of that revision: no member comes back older than its data, for however long new pods
- * come up at it, and whatever becomes of this process meanwhile.
+ * The data of every member are of that revision: no member comes back older than its data, however long new pods come
+ * up at it, and whatever happens to this process meanwhile.
  */
 export function suitsEveryMember(situation: Situation, revision: string): boolean {
   const { members, missing } = situation;
@@ -129,9 +132,8 @@ export function suitsEveryMember(situation: Situation, revision: string): boolea
 }
 
 /**
- * Beside members with newer data new pods come up at the revision for as short as can be: only while the pod of a lost
- * member is about to be created. A pod whose node does not answer, or that stays longer than its grace period, may be
- * there for hours.
+ * While other members have newer data, new pods come up at the revision only as long as the pod of a lost member is
+ * about to be created. A pod whose node does not answer, or that outlives its grace period, may exist for hours.
  */
 export function isAboutToBeCreated(situation: Situation, { member }: Lost): boolean {
   if (member === null) return situation.snapshot.createFailure === null;
@@ -143,7 +145,7 @@ const endsInTime = (situation: Situation, member: Member): boolean =>
 
 /**
  * A step has taken a member, whose next pod has to be created before new pods come up at another revision than the
- * update revision: it would be taken twice. A lost member waits for that only if its own pod goes later.
+ * update revision, or it would be taken twice. A lost member waits for that only if its own pod goes later.
  */
 export function awaitsOwnPod(situation: Situation, lost: readonly Lost[]): boolean {
   const { members, missing } = situation;
@@ -157,7 +159,7 @@ export function awaitsOwnPod(situation: Situation, lost: readonly Lost[]): boole
   );
 }
 
-/** What the member comes back as, or has come back as, if somebody else has taken its pod. For people. */
+/** At which revision the member comes back, or has come back, if somebody else has deleted its pod. For people. */
 export function recreated(situation: Situation, ordinal: number): Recreated | null {
   const { members, policy } = situation;
   if (policy.mode !== 'OnDelete' || !isAdopted(situation.snapshot.statefulSet)) return null;
@@ -174,7 +176,7 @@ export function recreated(situation: Situation, ordinal: number): Recreated | nu
   return because === null || despite === null ? null : { as: 'updated', because, despite };
 }
 
-/** Why the member can't come back as what it was, or `null`. */
+/** Why the member can't come back at its previous revision, or `null`. */
 function unkeepable(situation: Situation, lost: Lost): 'setsBack' | 'data' | 'admission' | null {
   const revision = revisionToKeep(situation, [lost]);
   if (revision === null || dataOf(situation, lost.ordinal) === null) return 'data';

@@ -2,12 +2,12 @@ import type { Asked } from './rules/rule.ts';
 import type { Situation } from './situation.ts';
 import type { Blackout, Interval, MaintenanceFacts, Moment } from './snapshot.ts';
 
-/** What closes the way for a step that takes a member that works: a window that is too short, or a blackout. */
+/** What blocks a step that takes a working member: a window that is too short, or a blackout. */
 interface ClosedWindow {
-  /** When the window closes that is open, but not for long enough. */
+  /** When the current window closes, which is too short now. */
   readonly closesAt: string | null;
   readonly neededSeconds: number;
-  /** When the next window opens that is long enough, within 30 days. */
+  /** When the next window of sufficient length opens, within 30 days. */
   readonly opensAt: string | null;
 }
 
@@ -28,8 +28,7 @@ export interface ClosedBy {
 
 /**
  * The step does not fit into the maintenance windows, or not before a blackout; `null` if it fits, or if the other of
- * the two rules says why it does not. An overridden rule counts for neither, so that the other one names the next
- * opening.
+ * the two rules explains it. An overridden rule counts for neither, so that the other one names the next opening.
  */
 export function closedBy<Rule extends keyof ClosedBy>(asked: Asked, rule: Rule): ClosedBy[Rule] | null {
   const { snapshot, overridden, deadlines } = asked.situation;
@@ -45,7 +44,7 @@ export function closedBy<Rule extends keyof ClosedBy>(asked: Asked, rule: Rule):
   return closing(times, seconds, opening?.at ?? null)[rule] ?? null;
 }
 
-/** Time in which the primary moves counts as well. Containers that restart in place need no switchover. */
+/** Includes the time in which the primary moves. Containers that restart in place need no switchover. */
 function neededSeconds({ situation, step, members }: Asked, { memberSeconds }: MaintenanceFacts): number {
   const isInPlace = step.kind === 'updateInPlace' || step.kind === 'resizeInPlace';
   return !isInPlace && members.some(({ primary }) => primary)
@@ -53,7 +52,7 @@ function neededSeconds({ situation, step, members }: Asked, { memberSeconds }: M
     : memberSeconds;
 }
 
-/** The window is over, or is over first; else a blackout is in the way. */
+/** The window is over, or ends first; otherwise a blackout blocks the step. */
 function closing({ windows, blackouts }: Times, neededSeconds: number, opensAt: string | null): Partial<ClosedBy> {
   const window = windows?.find(({ from, until }) => from.inSeconds <= 0 && until.inSeconds > 0);
   const openForSeconds = windows === null ? neededSeconds : (window?.until.inSeconds ?? 0);
@@ -83,7 +82,7 @@ export function hasOpening({ maintenance, cluster }: Situation['snapshot'], poli
   return nextOpening(maintenance, primarySeconds({ replicas, policy }, maintenance.memberSeconds)) !== null;
 }
 
-// The times that the user has named, as seen from now.
+// The user's windows and blackouts, as seen from now.
 
 /** A switchover and the update of the old primary belong together. */
 export const primarySeconds = (
@@ -96,7 +95,7 @@ export type Times = Pick<MaintenanceFacts, 'windows' | 'blackouts'>;
 const now: Moment = { inSeconds: 0, at: 'now' };
 const never: Moment = { inSeconds: Number.POSITIVE_INFINITY, at: 'never' };
 
-/** When the next opening begins that is so long, be it now; `null` if none of the next 30 days is. */
+/** The start of the next (or current) opening of at least this length; `null` if there is none in the next 30 days. */
 export function nextOpening({ windows, blackouts }: Times, seconds: number): Moment | null {
   for (const { from, until } of blackouts.reduce(without, windows ?? [{ from: now, until: never }])) {
     const start = later(from, now);

@@ -1,9 +1,7 @@
 import type { Deadlines } from './deadlines.ts';
 import type { ClusterFacts, ContainerFacts, MemberFacts } from './snapshot.ts';
 
-/**
- * What a member is able to do, from its pod alone. A member has exactly one state; the order is that of the questions.
- */
+/** What a member is able to do, from its pod alone. A member has exactly one state; the first that applies counts. */
 export type MemberState = 'terminating' | 'unreachable' | 'participating' | 'impaired' | 'down' | 'running';
 
 /** Why a member is not well. Shown to people, never compared. */
@@ -33,7 +31,7 @@ const stoppedReasons: ReadonlySet<string> = new Set([
 /** After how long without a running mysqld a member counts as down. */
 const idleLimitSeconds = 60;
 
-/** After how long without a ready sidecar a member counts as impaired: longer than any plain restart. */
+/** After how long without a ready sidecar a member counts as impaired: longer than any normal restart. */
 export const impairedLimitSeconds = 60;
 
 /**
@@ -53,7 +51,7 @@ function isUnreachable(member: MemberFacts): boolean {
   );
 }
 
-/** An init container that has not simply completed: it runs on as a sidecar, or fails. */
+/** An init container that has not simply completed: it continues as a sidecar, or fails. */
 function isTroubled({ ready, state, reason }: ContainerFacts): boolean {
   return !ready && (state === 'running' || (reason !== null && reason !== 'Completed'));
 }
@@ -149,7 +147,7 @@ function impairment(member: MemberFacts, deadlines: Deadlines): Evidence | null 
 
 function outage(member: MemberFacts, deadlines: Deadlines): Evidence | null {
   if (member.phase === 'Failed') return { kind: 'failed', reason: member.failedReason };
-  // Whatever an init container that goes on as a sidecar does, a mysqld that runs may acknowledge commits.
+  // A running mysqld may acknowledge commits, whatever the state of an init container that continues as a sidecar.
   const mysqld = mysqldOf(member);
   if (mysqld?.state === 'running') return null;
   for (const container of [...member.initContainers, ...(mysqld ? [mysqld] : [])]) {
@@ -161,9 +159,9 @@ function outage(member: MemberFacts, deadlines: Deadlines): Evidence | null {
 }
 
 /**
- * Seconds for which the member has participated with all that its revision asks for. What it did before its running pod
- * was given the revision proves nothing. `null` while it does not participate, or while containers that an update in
- * place restarts are awaited.
+ * Seconds for which the member has participated with everything that its revision requires. Its participation before
+ * its running pod was given the revision proves nothing. `null` while it does not participate, or while containers that
+ * an update in place restarts are awaited.
  */
 export function provenForSeconds(member: MemberFacts): number | null {
   const { participatingForSeconds, revisionForSeconds, restartInPlace } = member;
@@ -204,9 +202,9 @@ type StartedContainer = Pick<ContainerFacts, 'name' | 'part' | 'state' | 'reason
 
 /**
  * mysqld has never run in this pod, and is not about to: its data are as its predecessor left them. An init container
- * has not completed, the image can't be had, no node takes the pod, or nothing is reported of it. A mysqld that is only
- * waiting may have been started since the kubelet reported it. One whose next container can't be created has restarted
- * 0 times although it has run (kubelet 1.36.3, pkg/kubelet/kubelet_pods.go, convertContainerStatus).
+ * has not completed, the image is not available, no node takes the pod, or nothing is reported of it. A mysqld that is
+ * only waiting may have been started since the kubelet reported it. If its next container can't be created, it shows 0
+ * restarts although it has run (kubelet 1.36.3, pkg/kubelet/kubelet_pods.go, convertContainerStatus).
  */
 export function hasNeverStarted(member: StartedFacts): boolean {
   const { phase, initContainers, unschedulable } = member;
@@ -216,11 +214,14 @@ export function hasNeverStarted(member: StartedFacts): boolean {
   return unschedulable !== null || stoppedContainer(mysqld) !== null || initContainers.some(isAheadOfMysqld);
 }
 
-/** The kubelet starts nothing after it yet. A sidecar lets the next container start once it has started itself. */
+/**
+ * The kubelet does not start the containers after it yet. A sidecar lets the next container start once it has started
+ * itself.
+ */
 const isAheadOfMysqld = ({ sidecar, hasRun, state, reason }: StartedContainer): boolean =>
   sidecar ? !hasRun : state !== 'terminated' || reason !== 'Completed';
 
-/** Why the pod can not be as it is reported, as the end of a sentence about it; `null` if it can. */
+/** Why the pod cannot be as it is reported, as the end of a sentence about it; `null` if it can. */
 export function contradiction(member: MemberFacts): string | null {
   const { phase, ready, containers, terminatingForSeconds } = member;
   if (terminatingForSeconds !== null) return null;
@@ -234,12 +235,12 @@ export function contradiction(member: MemberFacts): string | null {
     : null;
 }
 
-/** The kubelet gives each container that waits a reason (Kubernetes 1.36, convertToAPIContainerStatuses). */
+/** The kubelet gives each waiting container a reason (Kubernetes 1.36, convertToAPIContainerStatuses). */
 const isReported = ({ state, reason }: ContainerFacts): boolean => state !== 'waiting' || reason !== null;
 
 /**
- * Reasons of failed pods that the kubelet ends, or does not start, for its node's sake (Kubernetes 1.36: nodeshutdown,
- * eviction, preemption, lifecycle). `Shutdown` is that of earlier versions.
+ * Reasons of failed pods that the kubelet ends, or does not start, because of its node (Kubernetes 1.36: nodeshutdown,
+ * eviction, preemption, lifecycle). Earlier versions use `Shutdown`.
  */
 const reasonsOfNodes: ReadonlySet<string> = new Set([
   'Terminated',
@@ -250,15 +251,15 @@ const reasonsOfNodes: ReadonlySet<string> = new Set([
   'NodeAffinity',
 ]);
 
-/** Its pod has failed since its node ended it, and not for what runs in it. */
+/** Its pod has failed because its node ended it, not because of its containers. */
 export const wasEndedByNode = ({ phase, failedReason, disruption, exceededLimits }: MemberFacts): boolean =>
   phase === 'Failed' && !exceededLimits && (disruption !== null || reasonsOfNodes.has(failedReason ?? ''));
 
 /**
  * A container that the database can't do without restarts again and again without becoming ready, whatever it does at
- * the moment: between two attempts it looks like one that is starting. One restart is no evidence: a node that boots
- * restarts every container, and MySQL ends mysqld at the end of a clone. Of a container that an update in place
- * restarts, the first restart that was not requested is. A sidecar counts only while such an update waits for it.
+ * the moment: between two attempts it looks as if it were starting. One restart is no evidence: a node that boots
+ * restarts every container, and MySQL ends mysqld at the end of a clone. For a container that an update in place
+ * restarts, the first restart that was not requested counts. A sidecar counts only while such an update waits for it.
  */
 export function crashLoop(member: MemberFacts): Evidence | null {
   const { containers, initContainers, restartInPlace } = member;
@@ -276,9 +277,9 @@ export function crashLoop(member: MemberFacts): Evidence | null {
 const restartsAgainAndAgain = ({ ready, restartsInVain }: ContainerFacts): boolean => !ready && restartsInVain > 1;
 
 /**
- * Its mysqld may take part in acknowledging commits, as far as its pod can say. One that is ready does. Of the others
- * nobody outside MySQL can tell one that is behind from one that clones, was never configured, or whose I/O thread is
- * broken: those acknowledge nothing.
+ * Its mysqld may acknowledge commits, as far as its pod shows. A ready one does. Among the others, nobody outside MySQL
+ * can tell one that is behind from one that clones, was never configured, or whose I/O thread is broken: those
+ * acknowledge nothing.
  */
 export function canAcknowledge(
   member: MemberFacts,

@@ -17,7 +17,7 @@ export interface MysqlVersion {
   readonly patch: number | null;
 }
 
-/** Where a version is known from, the best source first. */
+/** The source of a known version, the best one first. */
 export const versionSources = {
   server: 'the running server',
   preflight: 'the preflight',
@@ -27,7 +27,7 @@ export const versionSources = {
 
 export type VersionSource = keyof typeof versionSources;
 
-/** A version such as `8.4.8`, and who says so. */
+/** A version such as `8.4.8`, and its source. */
 export interface KnownVersion {
   readonly version: string;
   readonly source: VersionSource;
@@ -37,14 +37,14 @@ export interface KnownVersion {
 export interface MysqldFacts {
   /** As the template has it; `null` without a container of that name. */
   readonly image: string | null;
-  /** `null` if nothing tells it. */
+  /** `null` if there is no source for it. */
   readonly version: KnownVersion | null;
 }
 
 /** Of a patch release. */
 const mostDigits = 3;
 
-/** `8.4.8` or `8.4` at the beginning of a text such as `8.4.8-debian`. `null` if no MySQL is called that. */
+/** Reads `8.4.8` or `8.4` at the beginning of a text such as `8.4.8-debian`. `null` if there is no such MySQL. */
 export function parseMysqlVersion(text: string): MysqlVersion | null {
   const [, major = '', minor = '', patch] = /^v?(\d{1,2})\.(\d{1,2})(?:\.(\d+))?(?!\d)/.exec(text) ?? [];
   if (major === '' || (patch?.length ?? 0) > mostDigits) return null;
@@ -52,7 +52,7 @@ export function parseMysqlVersion(text: string): MysqlVersion | null {
   return isReleased(version) ? version : null;
 }
 
-/** 9.7 is the last sequential series, 26.7 the first that is named after its year and month. */
+/** 9.7 is the last sequential series; 26.7 is the first one that is named after its year and month. */
 function isReleased({ major, minor }: MysqlVersion): boolean {
   if (major < 26) return (major === 8 && minor <= 4) || (major === 9 && minor <= 7);
   return minor >= 1 && minor <= 12 && (major > 26 || minor >= 7);
@@ -67,24 +67,24 @@ export const versionText = ({ major, minor, patch }: MysqlVersion): string =>
 /** `8.4`. */
 export const seriesOf = ({ major, minor }: MysqlVersion): string => `${major}.${minor}`;
 
-/** Series with long-term support or bug fixes alone, in order: none is skipped. */
+/** Series with long-term support or only bug fixes, in order: none may be skipped. */
 const lasting = ['8.0', '8.4', '9.7'] as const;
-/** Within these mysqld goes back to any patch release. */
+/** Within these series mysqld can go back to any patch release. */
 const longTerm: ReadonlySet<string> = new Set(['8.4', '9.7']);
-/** Within 8.0 it goes back to this patch release, and to none before. */
+/** Within 8.0 it can go back to this patch release and no further. */
 const oldestPatchBackIn80 = 35;
-/** Since then the patch releases of 8.0 clone each other. */
+/** Since this one the patch releases of 8.0 can clone each other. */
 const firstCloningPatchIn80 = 37;
-/** The redo log has had its format since then. */
+/** The redo log has had its present format since this release. */
 const firstPatchOfRedoLogIn80 = 30;
 
-/** Whether a mysqld may open data. `allowed` is `null` where the versions do not say. */
+/** Whether a mysqld may open data. `allowed` is `null` if the versions do not decide it. */
 export type Opening =
   | { readonly allowed: true; readonly because: 'sameRelease' | 'later' | 'earlierPatch' }
   | {
       readonly allowed: false;
       readonly because: 'olderSeries' | 'olderPatch' | 'skipsSeries';
-      /** `skipsSeries`: the series that has to come first, else `null`. */
+      /** `skipsSeries`: the series that has to come first, otherwise `null`. */
       readonly first: string | null;
     }
   | { readonly allowed: null; readonly because: 'unknown' };
@@ -97,7 +97,7 @@ const refused = (because: Extract<Opening, { allowed: false }>['because'], first
 });
 
 /**
- * Whether `mysqld` may start on data on which `data` is the newest version that has started.
+ * Whether `mysqld` may start on data whose newest mysqld so far was `data`.
  *
  * @param data `null` if it is not known
  * @param mysqld `null` if it is not known
@@ -119,15 +119,15 @@ function opensWithin(data: MysqlVersion, mysqld: MysqlVersion): Opening {
   if (longTerm.has(series) || (series === '8.0' && mysqld.patch >= oldestPatchBackIn80)) {
     return { allowed: true, because: 'earlierPatch' };
   }
-  // Only a release that is meant for long-term support goes back, and a calendar version does not say whether it is.
+  // Only a long-term support release can go back, and a calendar version does not say whether it is one.
   return isCalendarVersion(data) ? unknown : refused('olderPatch');
 }
 
-/** To a later series: up to the next one with long-term support, and from an innovation release no further. */
+/** Upgrades reach the next series with long-term support; from an innovation release no further. */
 function opensNext(data: MysqlVersion, mysqld: MysqlVersion): Opening {
   if (isCalendarVersion(data)) return unknown;
   const next = lasting.find((series) => isBefore(data, series));
-  // Which of the releases after the last series here may follow it, their numbers do not say.
+  // The numbers of releases after the last series here do not say which of them may follow it.
   if (next === undefined) return unknown;
   return isBefore(mysqld, next) || seriesOf(mysqld) === next
     ? { allowed: true, because: 'later' }
@@ -140,8 +140,8 @@ function isBefore({ major, minor }: MysqlVersion, series: string): boolean {
 }
 
 /**
- * Whether `recipient` can be cloned from `donor`; `null` where the versions do not say. A replica whose volume is empty
- * comes back only like that.
+ * Whether `recipient` can be cloned from `donor`; `null` if the versions do not decide it. A replica with an empty
+ * volume comes back only like that.
  */
 export function clones(donor: MysqlVersion | null, recipient: MysqlVersion | null): boolean | null {
   if (donor === null || recipient === null) return null;
@@ -152,8 +152,8 @@ export function clones(donor: MysqlVersion | null, recipient: MysqlVersion | nul
 }
 
 /**
- * Whether `mysqld` recovers data whose redo log was not closed cleanly by `data`: it reads no log of another format.
- * That of 8.0.30 is the newest one up to 9.7.4, whose messages call every other one "created before MySQL 8.0.30".
+ * Whether `mysqld` recovers data whose redo log `data` did not close cleanly: it reads no log of another format. That
+ * of 8.0.30 is the newest one up to 9.7.4, whose messages call every other one "created before MySQL 8.0.30".
  */
 export function recovers(data: MysqlVersion | null, mysqld: MysqlVersion | null): boolean | null {
   if (data === null || mysqld === null) return null;

@@ -5,12 +5,12 @@ import type { MemberName } from './rules/rule.ts';
 import { dueMembers, type Member, type Situation } from './situation.ts';
 import type { MemberFacts } from './snapshot.ts';
 
-// What the mysqld of the update revision would find on the volume of a member, as far as versions tell. The rules hold
-// by it, and status, plan, check and undo say the same sentences.
+// What the mysqld of the update revision would find on the volume of a member, as far as versions show. Rules hold
+// because of it, and status, plan, check and undo say the same sentences.
 
 /**
- * The newest mysqld that is known to have started on the data of the member: by their record, or by the pod. `null` if
- * none is.
+ * The newest mysqld that is known to have started on the data of the member, from their record or from the pod. `null`
+ * if none is.
  */
 export function dataVersion(situation: Situation, { facts, ordinal }: Member): KnownVersion | null {
   const recorded = dataOf(situation, ordinal)?.version ?? null;
@@ -18,12 +18,12 @@ export function dataVersion(situation: Situation, { facts, ordinal }: Member): K
   if (recorded === null || running === null) {
     return recorded === null ? running : { version: recorded, source: 'record' };
   }
-  // A mysqld that goes on has opened data that are as new as itself.
+  // A mysqld that keeps running has opened data of its own version.
   const isNewer = opens(versionOf(recorded), versionOf(running.version)).because === 'later';
   return isNewer ? running : { version: recorded, source: recorded === running.version ? running.source : 'record' };
 }
 
-/** The mysqld that has started in the pod, if any has. */
+/** The mysqld that has started in the pod, if there is one. */
 export const versionOnVolume = (
   pod: Parameters<typeof hasNeverStarted>[0] & Pick<MemberFacts, 'mysqld'>,
 ): KnownVersion | null => (hasNeverStarted(pod) ? null : pod.mysqld.version);
@@ -51,7 +51,7 @@ export function refusedData(situation: Situation, member: Member): RefusedData |
 export const explainRefusedData = ({ member, data, mysqld }: RefusedData, name: MemberName): string =>
   `the update revision cannot start on the data of ${name(member)}: ${explainRefusedOpening(data, mysqld)}`;
 
-/** A mysqld that has ended, and probably not by closing its redo log. */
+/** A mysqld that has ended, probably without closing its redo log. */
 const mayHaveCrashed = ({ facts, state, participates, crashLoop, updated }: Member): boolean =>
   !updated &&
   !participates &&
@@ -69,7 +69,7 @@ export interface OpenRedoLog {
 
 /**
  * A redo log that the member may have left open, and that the mysqld of the update revision may not read. `known`: the
- * two versions have logs of different formats. `null` if it reads the log, or there is none.
+ * two versions have different formats. `null` if it reads the log, or there is none.
  */
 export function openRedoLog(
   situation: Situation,
@@ -77,7 +77,7 @@ export function openRedoLog(
 ): (OpenRedoLog & { readonly isKnown: boolean }) | null {
   const { facts, ordinal } = member;
   if (!mayHaveCrashed(member) || !changesMysqld(situation, member)) return null;
-  // The log is that of the last mysqld that ran.
+  // The log belongs to the last mysqld that ran.
   const last = versionOnVolume(facts) ?? dataVersion(situation, member);
   const [before, after] = [last?.version ?? null, updateVersion(situation)];
   const reads = recovers(versionOf(before), versionOf(after));
@@ -110,7 +110,7 @@ export function versionWarnings(situation: Situation, name: MemberName): readonl
   ];
 }
 
-/** What a person should know of the versions before a rollout begins, each a sentence without a full stop. */
+/** What a person should know about the versions before a rollout begins, each a sentence without a full stop. */
 export function versionNotes(situation: Situation): readonly string[] {
   const { snapshot } = situation;
   const changing = dueMembers(situation).filter((member) => changesMysqld(situation, member));
@@ -133,7 +133,7 @@ export function versionNotes(situation: Situation): readonly string[] {
   ];
 }
 
-/** MySQL supports the way from one version to the other, and not back. */
+/** MySQL supports the upgrade, but not the way back. */
 function isOneWay(version: string, after: string): boolean {
   const [before, next] = [parseMysqlVersion(version), parseMysqlVersion(after)];
   return opens(before, next).allowed === true && opens(next, before).allowed === false;

@@ -2,22 +2,24 @@
 export type CheckReading =
   | { readonly kind: 'passing' }
   | { readonly kind: 'failing'; readonly series: FailingSeries }
-  /** It could not be asked, or the answer can't be used. */
+  /** It could not be asked, or the answer is unusable. */
   | { readonly kind: 'unknown'; readonly message: string };
 
 export interface FailingSeries {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: string;
-  /** How many others the answer has. */
+  /** How many other series the answer has. */
   readonly others: number;
+  /** Instead of a series: the selector that has none, where that fails the check. */
+  readonly missing?: string;
 }
 
 /** The last answer to a question that is asked again and again. */
-interface LastReading<Reading> {
+export interface LastReading<Reading> {
   readonly reading: Reading;
-  /** Since the answer came. */
+  /** Seconds since the answer came. */
   readonly ageSeconds: number;
-  /** Seconds since the first of the unknown answers in a row that the last one belongs to. 0 if it is not unknown. */
+  /** Seconds since the first of the consecutive unknown answers. 0 if the last one is not unknown. */
   readonly unknownForSeconds: number;
 }
 
@@ -33,12 +35,27 @@ export interface NotAsked {
 
 export const notAsked: NotAsked = { kind: 'notAsked' };
 
-/** What a member itself says: its agent, which asks its mysqld. */
+/** What this process has seen of the Lease by which moco-controller elects its leader. */
+export interface MocoLease {
+  /** `namespace/name`. */
+  readonly lease: string;
+  /** `free`: no process holds it. `forbidden`: it may not be read, so that nothing is known. */
+  readonly state: 'held' | 'free' | 'missing' | 'forbidden';
+  /** Since it was read. `null` if it never was; the rest then means nothing. */
+  readonly ageSeconds: number | null;
+  /** How long ago the latest renewal that this process knows of was made, at most. `null` if it knows of none. */
+  readonly renewedForSeconds: number | null;
+  /** Within which its holder has to renew it. */
+  readonly durationSeconds: number;
+  readonly holder: string;
+}
+
+/** The answer of a member itself: of its agent, which asks its mysqld. */
 export type MemberAnswer =
   | { readonly kind: 'ready' }
-  /** It answers, and does not serve, in its words. */
+  /** It answers that it does not serve, in its words. */
   | { readonly kind: 'notReady'; readonly message: string }
-  /** No answer came, or none that can be used. */
+  /** There was no answer, or no usable one. */
   | { readonly kind: 'unknown'; readonly message: string };
 
 export interface AskedMember extends LastReading<MemberAnswer> {
@@ -46,18 +63,21 @@ export interface AskedMember extends LastReading<MemberAnswer> {
   readonly uid: string;
 }
 
-/** What was last read about what the end of a member's pod destroys, and whether another pod can take its place. */
+/**
+ * What was last read about the data that deleting a member's pod would destroy, and about whether another pod can take
+ * its place.
+ */
 export interface Recreatable {
   readonly kind: 'asked';
   readonly ageSeconds: number;
   readonly claims: readonly EndingClaim[];
-  /** Why its node would not take another pod of it, if that is tied to this node; else `null`. */
+  /** Why the member's node, to which it is tied, would not take another pod of it; otherwise `null`. */
   readonly tied: TiedToNode | null;
   /** Why the API server would not admit its next pod, in its words; `null` if it would. */
   readonly refusal: string | null;
 }
 
-/** No other node may take the pod, or none takes pods. */
+/** No other node may take the pod, or no node accepts pods. */
 export interface TiedToNode {
   readonly nodeName: string;
   /** Ends of a sentence about the node, such as `is cordoned`. At least one. */
@@ -73,8 +93,8 @@ export interface EndingClaim {
    * - `terminating`: its deletion has been requested, and ends with the pod (kubernetes.io/pvc-protection)
    * - `missing`: it is gone, and the pod still has the volume mounted
    * - `lost`: Kubernetes has found that its PersistentVolume is gone (phase Lost)
-   * - `unbound`: it has no PersistentVolume (any other phase than Bound)
-   * - `replaced`: another claim of that name, made after the pod had started
+   * - `unbound`: it has no PersistentVolume (any phase except Bound)
+   * - `replaced`: another claim with that name, created after the pod had started
    * - `volumeMissing`: its PersistentVolume is gone, or belongs to another claim
    * - `volumeTerminating`: its PersistentVolume is being deleted
    */
@@ -91,22 +111,25 @@ export const claimStates = [
   'volumeTerminating',
 ] as const;
 
-/** Of a pod that was just created: its claims are there. */
+/** For a pod that was just created: its claims exist. */
 export const justCreated: Recreatable = { kind: 'asked', ageSeconds: 0, claims: [], tied: null, refusal: null };
 
-/** An older reading allows no step. Right before the step what can change is read again. */
+/** An older reading allows no step. Right before the step, everything that can change is read again. */
 export const freshRecreatableSeconds = 60;
 
-/** A reading that grows old changes nothing by itself, so it sets no deadline: it is read once a step needs it. */
+/** A reading that becomes old changes nothing by itself, so it sets no deadline: it is read once a step needs it. */
 export const hasToBeRead = (recreatable: Recreatable | NotAsked): boolean =>
   recreatable.kind === 'notAsked' || !(recreatable.ageSeconds < freshRecreatableSeconds);
 
 export type DelayReading =
-  /** How much later the newest transaction that it has received was committed than the newest that it has applied. */
+  /**
+   * By how much the commit time of the newest transaction that it has received is ahead of that of the newest one that
+   * it has applied.
+   */
   | { readonly kind: 'delay'; readonly seconds: number }
-  /** Its agent says that it does not replicate as it should, in these words. */
+  /** Its agent reports that it does not replicate properly, in these words. */
   | { readonly kind: 'notReplicating'; readonly message: string }
-  /** It could not be asked, or the answer can't be used. */
+  /** It could not be asked, or the answer is unusable. */
   | { readonly kind: 'unknown'; readonly message: string };
 
 export interface ReplicationDelay extends LastReading<DelayReading> {
@@ -114,9 +137,23 @@ export interface ReplicationDelay extends LastReading<DelayReading> {
   readonly uid: string;
 }
 
+/** Whether a replica copies its data from another member, by its agent. */
+export type CloneReading =
+  /** The agent runs the clone. */
+  | { readonly kind: 'cloning' }
+  /** MySQL says that its last clone has not completed, and the agent runs none: it failed, or the agent restarted. */
+  | { readonly kind: 'unfinished' }
+  | { readonly kind: 'notCloning' }
+  /** It could not be asked, or the answer can't be used. */
+  | { readonly kind: 'unknown'; readonly message: string };
+
+/** An answer counts for as long before a step that ends the clone, and while one holds it is asked again that often. */
+export const freshCloneSeconds = 5;
+export const cloneAgainSeconds = 30;
+
 /**
- * What nodes have found out about the update revision before a member is taken (setting `preflight`). Only nodes count
- * that have a due member.
+ * What nodes have found out about the update revision before a member is taken (setting `preflight`). Only nodes with a
+ * due member count.
  */
 export interface Preflight {
   readonly awaited: readonly AwaitedNode[];
@@ -137,16 +174,16 @@ export interface AwaitedNode {
 
 export interface NodeRefusal {
   readonly nodeName: string;
-  /** The ordinals of the due members that it is about. */
+  /** The ordinals of the due members that it concerns. */
   readonly members: readonly number[];
   readonly result: 'ImageUnavailable' | 'ConfigurationRefused';
   /** The words of the kubelet, or of mysqld. */
   readonly message: string;
-  /** Seconds until it is tried again. 0 while it is. */
+  /** Seconds until it is tried again. 0 while it is being tried. */
   readonly againInSeconds: number;
 }
 
-/** How often the pods of a preflight are looked at: the sooner, the shorter it has lasted. */
+/** How often the pods of a preflight are checked: the shorter it has lasted, the sooner. */
 export const lookAtPodsSeconds = (forSeconds: number): number => (forSeconds < 10 ? 1 : forSeconds < 60 ? 2 : 5);
 
 const firstRetrySeconds = 60;
@@ -162,24 +199,24 @@ export interface MysqlReading {
   readonly ageSeconds: number | null;
   /**
    * Why no member can be asked, as a sentence without a full stop, and for how long that has been so. Once it has
-   * lasted, the rules use what is known without.
+   * lasted, the rules do without.
    */
   readonly problem: { readonly message: string; readonly forSeconds: number } | null;
   readonly members: readonly MemberReading[];
   /**
-   * Open writes of the primary, the oldest first, as it last said: those of before while it does not answer. `null` if
-   * it was not asked for them, or never said.
+   * Open writes of the primary, the oldest first, in its last answer, which stays while it does not answer. `null` if
+   * it was never asked for them, or never said.
    */
   readonly writes: readonly OpenWrite[] | null;
-  /** Seconds for which a switchover has waited for open writes. 0 while it does not. */
+  /** Seconds for which a switchover has waited for open writes. 0 while none waits. */
   readonly waitedForWritesSeconds: number;
 }
 
 export interface MemberReading extends Pick<ReplicationDelay, 'uid' | 'unknownForSeconds'> {
   readonly said: MemberSaid;
   /**
-   * The newest answer that could be used, whatever came since; `missing` is the newest number that is known. What
-   * speaks against a member stands until an answer speaks for it. `null` before the first.
+   * The newest usable answer, whatever came since; `missing` is the newest known number. What counts against a member
+   * stands until another answer contradicts it. `null` before the first answer.
    */
   readonly last: Said | null;
 }
@@ -188,7 +225,7 @@ export type Said = PrimarySaid | ReplicaSaid;
 
 export type MemberSaid =
   | Said
-  /** It could not be asked, or the answer can't be used. */
+  /** It could not be asked, or the answer is unusable. */
   | { readonly kind: 'unknown'; readonly message: string };
 
 export interface PrimarySaid {
@@ -196,8 +233,8 @@ export interface PrimarySaid {
   /** Acknowledgements that a commit waits for: ⌊replicas/2⌋ in MOCO. 0 without semi-synchronous replication. */
   readonly needed: number;
   /**
-   * Replicas that have connected to acknowledge its commits. One that does not any more counts until the primary
-   * notices that, which on an idle one takes until its next commit (seen with MySQL 8.4).
+   * Replicas that have connected to acknowledge its commits. A disconnected one counts until the primary notices, on an
+   * idle primary at its next commit (seen with MySQL 8.4).
    */
   readonly acknowledging: number;
 }
@@ -205,13 +242,13 @@ export interface PrimarySaid {
 export interface ReplicaSaid {
   readonly kind: 'replica';
   /**
-   * Transactions that the primary had committed when it was asked and that this one had not received. `null` if the
+   * Transactions that the primary had committed when it was asked and that this replica had not received. `null` if the
    * primary did not say.
    */
   readonly missing: number | null;
-  /** Transactions that it had received and not applied. */
+  /** Transactions that it had received but not applied. */
   readonly unapplied: number;
-  /** Its receiver has connected with semi-synchronous replication. It may be connecting again since. */
+  /** Its receiver connected with semi-synchronous replication. It may be reconnecting now. */
   readonly semiSync: boolean;
   readonly receiver: ThreadState;
   readonly applier: ThreadState;
@@ -219,11 +256,11 @@ export interface ReplicaSaid {
 
 export interface ThreadState {
   readonly runs: boolean;
-  /** The number of MySQL's last error of this thread. 0 without one. */
+  /** The number of this thread's last MySQL error. 0 without one. */
   readonly error: number;
 }
 
-/** So many of them are asked for. */
+/** At most this many of them are queried. */
 export const mostWrites = 20;
 
 /** A session of the primary that a switchover would cut off. */
@@ -235,6 +272,6 @@ export interface OpenWrite {
   readonly ageSeconds: number;
   /** When it began. For people. */
   readonly since: string;
-  /** `client`: no statement runs, and the transaction is open. `null` if it works. */
+  /** `client`: no statement runs, and the transaction is open. `null` if it is not waiting. */
   readonly waitsFor: 'rowLock' | 'metadataLock' | 'acknowledgement' | 'client' | null;
 }

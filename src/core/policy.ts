@@ -7,8 +7,8 @@ export type MaxUnavailable = number | `${number}%`;
 export interface RolloutPolicy {
   /**
    * Who deletes pods. In `OnDelete` this program does (feature gate `UpdateStrategyOnDelete`). In `Partition` the
-   * StatefulSet controller does, and this program lowers the partition. In `MOCO` MOCO does that,
-   * and this program only reports.
+   * StatefulSet controller does, and this program lowers the partition. In `MOCO` MOCO lowers it, and this program only
+   * reports.
    */
   readonly mode: 'OnDelete' | 'Partition' | 'MOCO';
   readonly paused: boolean;
@@ -46,11 +46,11 @@ export interface RolloutPolicy {
   /** Ordinals that keep their revision until the user unpins them. */
   readonly pinnedOrdinals: readonly number[];
   /**
-   * What a stale member comes back as if somebody else takes its pod once the revision is verified and nothing holds
-   * the rollout. Before that it always keeps its revision.
+   * At which revision a stale member comes back if somebody else deletes its pod once the revision is verified and
+   * nothing holds the rollout. Before that it always keeps its revision.
    */
   readonly lostMembers: 'UpdateOnceVerified' | 'KeepRevision';
-  /** Members that a person wants back at the revision that they had, and the update revision that they are to leave. */
+  /** Members that a person wants back at their previous revision, and the update revision that they have to leave. */
   readonly restore: { readonly revision: string; readonly ordinals: readonly number[] } | null;
   readonly overrides: readonly Override[];
   readonly inPlaceUpdates: InPlaceSettings;
@@ -58,13 +58,13 @@ export interface RolloutPolicy {
 
 export interface Override {
   readonly rule: string;
-  /** Seconds until the rule is on again. 0 or less: it is on. */
+  /** Seconds until the override ends. 0 or less: it has ended. */
   readonly remainingSeconds: number;
-  /** Seconds until it is off. Without, it is off already. */
+  /** Seconds until the override begins. Absent if it has begun. */
   readonly startsInSeconds?: number;
 }
 
-/** The least and the most of settings that have a flag as well. */
+/** The minimum and maximum of settings that also have a flag. */
 export const boundsOf = {
   minReadySeconds: [0, 3600],
   replicaDelayGraceSeconds: [0, 86_400],
@@ -72,7 +72,7 @@ export const boundsOf = {
 } as const;
 
 /**
- * `minReadySeconds` is that of MOCO's own partition controller. `silentMemberGraceSeconds` is Kubernetes'
+ * `minReadySeconds` is that of MOCO's own partition controller. `silentMemberGraceSeconds` is the sum of Kubernetes'
  * node-monitor-grace-period (50 s), a minute until MOCO looks, and 10 s for that.
  */
 export const defaultPolicy: RolloutPolicy = {
@@ -110,8 +110,8 @@ export function isReadable(maxUnavailable: MaxUnavailable): boolean {
 
 /**
  * How many members may be unavailable at once: KEP-961's number or percentage, rounded down. At least 1, at most the
- * members from the partition up, and never so many that fewer than ⌊replicas/2⌋ + 1 are left. An invalid value counts
- * as 1.
+ * members from the partition up, and never so many that fewer than ⌊replicas/2⌋ + 1 remain. An invalid value counts as
+ * 1.
  */
 export function budgetOf(maxUnavailable: MaxUnavailable, replicas: number, partition: number): number {
   const wanted =

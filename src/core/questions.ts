@@ -1,11 +1,13 @@
+import { mayClone } from './clone.ts';
 import { type DueRecord, unsureData } from './data.ts';
 import { type EffectKind, isConfirmed, membersOf } from './effects.ts';
 import { reliedOn, type Situation } from './situation.ts';
 import type { Step } from './step.ts';
 
 /**
- * What the core has to know and no watch delivers. Only the core asks: a rule says so where its fact is missing or too
- * old (`asks` of its entry), and the controller has a row for each kind (`controller/questions/questions.ts`).
+ * What the core has to know and no watch delivers. Only the core asks: a rule says what it asks when its fact is
+ * missing or too old (`asks` of its entry), and the controller has a row for each kind
+ * (`controller/questions/questions.ts`).
  */
 export type Question =
   /** How each stale member can reach the update revision without another pod. */
@@ -14,15 +16,21 @@ export type Question =
   | { readonly kind: 'delays' }
   /** Whether these members answer, by ordinal: those that a step relies on. */
   | { readonly kind: 'members'; readonly members: readonly number[] }
+  /** Whether these replicas clone, by ordinal, from their agents. */
+  | { readonly kind: 'clones'; readonly members: readonly number[] }
   /** What MySQL itself says, before a member stops or before a switchover. */
   | { readonly kind: 'mysql'; readonly for: 'stop' | 'switchover' }
-  /** What only users see. No step waits for it. */
+  /** Details only for users. No step waits for them. */
   | { readonly kind: 'details'; readonly createFailure: boolean; readonly contention: boolean }
   /** Whether nodes can run the update revision. `begins`: nodes are asked; otherwise only their pods are followed. */
   | { readonly kind: 'preflight'; readonly begins: boolean }
   /** Whether these members can be recreated, by ordinal. */
   | { readonly kind: 'recreatable'; readonly members: readonly number[] }
-  /** Which mysqld has started on the data of these members, as their claims say, and what is to be noted there. */
+  /** Whether moco-controller renews its Lease. */
+  | { readonly kind: 'moco' }
+  /**
+   * Which mysqld has started on the data of these members, according to their claims, and what has to be noted there.
+   */
   | { readonly kind: 'data'; readonly members: readonly number[]; readonly notes: readonly DueRecord[] }
   /** The checks of the user. */
   | { readonly kind: 'checks' }
@@ -35,7 +43,7 @@ export type QuestionOf<Kind extends QuestionKind> = Extract<Question, { readonly
 interface Asked<One extends Question> {
   /** One question instead of two of its kind. */
   readonly together: (one: One, other: One) => One;
-  /** Before the write of which steps it is asked again. `null`: before none. */
+  /** Before which steps it is asked again. `null`: before none. */
   readonly again: {
     readonly before: readonly EffectKind[] | 'every confirmed step';
     /** `null` if there is nothing to ask. */
@@ -49,6 +57,18 @@ const same = <One>(one: One): One => one;
 export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> } = {
   inPlace: { together: same, again: null },
   delays: { together: same, again: { before: ['movesPrimary'], question: () => ({ kind: 'delays' }) } },
+  clones: {
+    together: (one, other) => ({ kind: 'clones', members: [...new Set([...one.members, ...other.members])] }),
+    again: {
+      before: ['stops'],
+      question: (step, _, situation) => {
+        const ordinals = membersOf(situation, step)
+          .filter(mayClone)
+          .map(({ ordinal }) => ordinal);
+        return ordinals.length === 0 ? null : { kind: 'clones', members: ordinals };
+      },
+    },
+  },
   members: {
     together: (one, other) => ({ kind: 'members', members: [...new Set([...one.members, ...other.members])] }),
     again: {
@@ -90,6 +110,7 @@ export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> }
       },
     },
   },
+  moco: { together: same, again: { before: ['stops', 'movesPrimary'], question: () => ({ kind: 'moco' }) } },
   data: {
     together: (one, other) => ({
       kind: 'data',
@@ -119,7 +140,7 @@ export function together(questions: readonly Question[]): readonly Question[] {
   return [...byKind.values()];
 }
 
-/** What is asked again right before the write of this step. */
+/** What is asked again right before this step is written. */
 export function askedAgain(step: Step, kinds: readonly EffectKind[], situation: Situation): readonly Question[] {
   if (!isConfirmed(kinds)) return [];
   const effects = new Set(kinds);

@@ -5,31 +5,31 @@ import type { Asked } from './rules/rule.ts';
 import { unavailableLimit, unavailableMembers } from './rules/unavailable.ts';
 import type { Member, Situation } from './situation.ts';
 
-/** A reading that is older does not count. It bounds how often members are asked while a step waits for them. */
+/** An older reading does not count. This limits how often members are asked while a step waits for them. */
 export const freshSeconds = 5;
 
 export interface ReplicaBehind {
   readonly ordinal: number;
-  /** `null` while it has not been asked recently. */
+  /** `null` if it has not been asked recently. */
   readonly reading: DelayReading | AgainstReplica | null;
 }
 
-/** What a replica has said against itself. `silent` is why it could not be asked since then, or `null`. */
+/** A replica's answer that counts against it. `silent` is why it could not be asked since then, or `null`. */
 type AgainstReplica = Against & { readonly silent: string | null };
 type Against =
   | { readonly kind: 'notReceived' | 'notApplied'; readonly transactions: number }
-  /** Its receiver does not run, or has an error: MySQL's number of it, or 0. */
+  /** Its receiver does not run, or has an error: MySQL's error number, or 0. */
   | { readonly kind: 'notReceiving'; readonly error: number }
   | { readonly kind: 'notAcknowledging' };
 
-/** A step that takes `member` waits for these. */
+/** What a step that takes `member` waits for. */
 export interface ReplicasBehind {
   readonly member: number;
-  /** From so many seconds on they are behind for a switchover. `null` if another replica is taken. */
+  /** From this many seconds on replicas are too far behind for a switchover. `null` if another replica is taken. */
   readonly limitSeconds: number | null;
   readonly graceSeconds: number;
   readonly replicas: readonly ReplicaBehind[];
-  /** How many replicas acknowledge commits without the member, if those are too few. Else `null`. */
+  /** How many replicas acknowledge commits without the member, if these are too few. Otherwise `null`. */
   readonly acknowledging: { readonly others: number; readonly needed: number } | null;
 }
 
@@ -69,7 +69,7 @@ export function replicasBehind(asked: Asked): ReplicasBehind | null {
   return { member: member.ordinal, limitSeconds: null, graceSeconds, replicas: behind, acknowledging };
 }
 
-/** Asks where no answer is recent enough. What an agent has said does not make MySQL's answer unnecessary. */
+/** Asks if an answer is not recent enough. An agent's answer does not make MySQL's answer unnecessary. */
 export function asksOfReplicas(
   { limitSeconds, replicas }: ReplicasBehind,
   { snapshot }: Situation,
@@ -83,7 +83,7 @@ export function asksOfReplicas(
   ];
 }
 
-/** Asks the members again what speaks against a step for longer than other answers speak for it. */
+/** Asks the members again whose answers block a step, which count for longer than other answers. */
 export function asksForLasting({ snapshot: { mysql } }: Situation): readonly Question[] {
   if (mysql === null || (mysql.ageSeconds !== null && mysql.ageSeconds < lastingSeconds)) return [];
   return [{ kind: 'mysql', for: 'stop' }];
@@ -109,8 +109,8 @@ function isBehind({ policy, deadlines }: Situation, { reading, unknownForSeconds
 
 /**
  * It has to have received what the primary had committed when that was asked, and to acknowledge; for a switchover, to
- * have applied that too. What it has said against itself stands until it says otherwise. An answer that never came is
- * waited for as long as a delay that can't be read.
+ * have applied that too. An answer against it stands until another answer. A missing answer is waited for as long as a
+ * delay that can't be read.
  */
 function behindByMysql(situation: Situation, { facts, ordinal }: Member, applied: boolean): ReplicaBehind | null {
   const { snapshot, policy, deadlines } = situation;
@@ -127,17 +127,19 @@ function behindByMysql(situation: Situation, { facts, ordinal }: Member, applied
 }
 
 /**
- * No member can be asked, and that has lasted: a Secret that is made anew is away for a moment. Also says when it will
- * have.
+ * No member can be asked, and that has lasted: a Secret that is recreated is away for a moment. Also sets the deadline
+ * for it.
  *
- * @param withinSeconds how old the reading may be that says so
+ * @param withinSeconds the maximum age of the reading that says so
  */
 export function isPastAsking({ snapshot: { mysql }, policy, deadlines }: Situation, withinSeconds: number): boolean {
   if (!mysql?.problem || mysql.ageSeconds === null || deadlines.reached(mysql.ageSeconds, withinSeconds)) return false;
   return deadlines.reached(mysql.problem.forSeconds, policy.replicaDelayGraceSeconds);
 }
 
-/** How long to wait for an answer of mysqld: a member that does not answer may be gone, and its pod says so later. */
+/**
+ * How long to wait for an answer of mysqld: a member that does not answer may be gone, and its pod shows that later.
+ */
 export const silenceSeconds = ({ replicaDelayGraceSeconds, silentMemberGraceSeconds }: RolloutPolicy): number =>
   Math.max(replicaDelayGraceSeconds, silentMemberGraceSeconds);
 
@@ -146,7 +148,7 @@ interface Silence {
   readonly forSeconds: number;
 }
 
-/** Why it is not known what the replica lacks: it does not answer, or the primary does not. */
+/** Why it is unknown what the replica lacks: it does not answer, or the primary does not. */
 function silenceOf(situation: Situation, { said, unknownForSeconds }: MemberReading): Silence | null {
   if (said.kind === 'unknown') return { message: said.message, forSeconds: unknownForSeconds };
   if (said.kind === 'primary' || said.missing !== null) return null;
@@ -158,8 +160,8 @@ function silenceOf(situation: Situation, { said, unknownForSeconds }: MemberRead
 type Last = MemberReading['last'] | undefined;
 
 /**
- * What the newest answer of a replica says against it, if `source` is that of the primary. A backlog counts for a
- * switchover alone.
+ * What the newest answer of a replica shows against it, if `source` is that of the primary. A backlog counts only for a
+ * switchover.
  */
 export function againstItself(last: Last, source: Last, applied: boolean): Against | null {
   if (last?.kind !== 'replica') return null;
@@ -170,7 +172,7 @@ export function againstItself(last: Last, source: Last, applied: boolean): Again
   return applied && unapplied > 0 ? { kind: 'notApplied', transactions: unapplied } : null;
 }
 
-/** The primary counts too few replicas that acknowledge, without this one if it is one of them. */
+/** The primary has too few acknowledging replicas without this one, if it is one of them. */
 function tooFewAcknowledge(situation: Situation, member: Member): ReplicasBehind['acknowledging'] {
   if (isPastAsking(situation, freshSeconds)) return null;
   const source = sourceOf(situation);
@@ -185,7 +187,7 @@ const sourceOf = (situation: Situation): Last => readingOf(situation, situation.
 const readingOf = ({ snapshot }: Situation, member: Member | null): MemberReading | undefined =>
   snapshot.mysql?.members.find(({ uid }) => uid === member?.facts.uid);
 
-/** What it last said: it does not acknowledge what the primary commits, and will not before that has changed. */
+/** Its last answer: it does not acknowledge the primary's commits, and will not until that has changed. */
 export function isKnownToLack(situation: Situation, member: Member): boolean {
   const { mysql } = situation.snapshot;
   if (mysql === null || isPastAsking(situation, lastingSeconds)) return false;
@@ -195,5 +197,5 @@ export function isKnownToLack(situation: Situation, member: Member): boolean {
   return true;
 }
 
-/** How often members are asked whose answers speak against a step for longer than others speak for it. */
+/** How often members are asked whose answers block a step, which count for longer than other answers. */
 export const lastingSeconds = 30;

@@ -61,8 +61,8 @@ function verdictOf({ snapshot }: Situation, member: Member, next: readonly numbe
 }
 
 /**
- * The members of the step that is next, or, while one without members is held, of the first line that takes some. While
- * one is held in the other modes, whom the StatefulSet controller has still to replace.
+ * The members of the next step; while a step without members is held, those of the first line that takes some. In the
+ * other modes, while a step is held, the members that the StatefulSet controller still has to replace.
  */
 function nextOrdinals(situation: Situation, procedure: Procedure, { candidate, hold }: NextStep): readonly number[] {
   const leftToKubernetes = hold === null || situation.policy.mode === 'OnDelete' ? null : notYetReplaced(situation);
@@ -79,9 +79,9 @@ function nextOrdinals(situation: Situation, procedure: Procedure, { candidate, h
 }
 
 /**
- * The state of a cluster in one word, for people. Programs read the conditions. `Waiting` is for what a user asked for,
- * or what may need a person; `Blocked` needs one; while it is `Settling`, every member is updated, and not all of them
- * work yet.
+ * The state of a cluster in one word, for people. Programs read the conditions. `Waiting` is for a wait that a user
+ * requested, or that may need a person; `Blocked` needs one; while it is `Settling`, every member is updated, but not
+ * all of them work yet.
  */
 export type Phase = 'UpToDate' | 'Progressing' | 'Waiting' | 'Blocked' | 'Settling' | RulePhase;
 
@@ -92,7 +92,7 @@ export function phase({
   progressDeadlineExceeded,
 }: Pick<Decision, 'hold' | 'stale' | 'complete' | 'progressDeadlineExceeded'>): Phase {
   const ofRule = hold && rules[hold.rule].phase;
-  // A pause keeps nothing from a rollout that is complete.
+  // A pause does not affect a rollout that is complete.
   if (ofRule && !(complete && ofRule === 'Paused')) return ofRule;
   if (complete) return 'UpToDate';
   if (progressDeadlineExceeded || (hold !== null && isBlocking(hold.rule))) return 'Blocked';
@@ -100,7 +100,7 @@ export function phase({
   return hold === null || isOfProgress(hold.rule) ? 'Progressing' : 'Waiting';
 }
 
-/** What MOCO, Kubernetes or the members are about to do. */
+/** Waits for MOCO, Kubernetes or the members, which end by themselves. */
 const isOfProgress = (rule: HoldRule): boolean =>
   isRoutine(rule) || (!isRequestedByUser(rule) && !rules[rule].endedBy.includes('a person'));
 

@@ -3,13 +3,14 @@ import { unreachedPrimary } from './moco-state.ts';
 import { isKnownToLack } from './replicas-behind.ts';
 import type { Member, Situation } from './situation.ts';
 
-// Who acknowledges commits. Nobody outside MySQL can tell a replica that is behind from one whose I/O thread is broken.
+// Which members acknowledge commits. Nobody outside MySQL can tell a replica that is behind from one whose I/O thread
+// is broken.
 
 /**
- * Without this member the primary and enough others acknowledge commits. At first only members that participate count.
+ * Without this member the primary and enough others acknowledge commits. At first only participating members count.
  * Once this member has not participated for as long as a failover may take, members that MOCO has configured count as
- * well: a member that is behind looks like one with a broken I/O thread, and waiting forever would be worse. Little is
- * lost with one that has probably never followed.
+ * well: a member that is behind looks like one with a broken I/O thread, and waiting forever would be worse. Taking one
+ * that has probably never followed loses little.
  */
 export function leavesQuorum(situation: Situation, member: Member): boolean {
   if (!member.canAcknowledge) return true;
@@ -19,7 +20,7 @@ export function leavesQuorum(situation: Situation, member: Member): boolean {
   return primary !== null && counts(situation, primary, member) && othersThatAcknowledge(situation, member) >= majority;
 }
 
-/** How many others do, as far as is known. */
+/** How many others acknowledge, as far as is known. */
 export function othersThatAcknowledge(situation: Situation, member: Member): number {
   return situation.members.filter((other) => other !== member && counts(situation, other, member)).length;
 }
@@ -34,7 +35,8 @@ function isNotReadyFor({ deadlines }: Situation, { facts }: Member, seconds: num
 }
 
 /**
- * Whether it acknowledges, when `taken` is. What MySQL says against it counts until the progress deadline of `taken`.
+ * Whether it acknowledges when `taken` is taken. What MySQL says against it counts until the progress deadline of
+ * `taken`.
  */
 const counts = (situation: Situation, member: Member, taken: Member): boolean =>
   member.canAcknowledge &&
@@ -42,9 +44,9 @@ const counts = (situation: Situation, member: Member, taken: Member): boolean =>
   (!isKnownToLack(situation, member) || isNotReadyFor(situation, taken, situation.policy.progressDeadlineSeconds));
 
 /**
- * Its mysqld has not been ready since it started, and MOCO has given it no role. The label of a mysqld that has
- * restarted is the one from before, and MOCO gives none while it can't configure another replica: so after the progress
- * deadline only the readiness counts.
+ * Its mysqld has not been ready since it started, and MOCO has given it no role. After a restart of mysqld the label is
+ * an old one, and MOCO sets none while it can't configure another replica: so after the progress deadline only the
+ * readiness counts.
  */
 export function hasNeverFollowed({ policy, deadlines }: Situation, { facts }: Member): boolean {
   const mysqld = mysqldOf(facts);
@@ -65,10 +67,11 @@ function primaryLeadsNobody({ primary, snapshot, policy, deadlines }: Situation)
 }
 
 /**
- * A member serves as primary: the primary participates, or another replica than these does, which follows it. MOCO's
- * failover begins by stopping the I/O threads of all replicas (MOCO 0.36, clustering/operations.go, failover), and no
- * replica is ready without one, so that none is under way. While MOCO does not reach the primary, no member does: the
- * probes of a pod are local, so it stays Ready when its network is cut, and for 50 s when its node has lost its power.
+ * A member serves as primary: the primary participates, or a replica that is not one of these does and so follows it.
+ * MOCO's failover begins by stopping the I/O threads of all replicas (MOCO 0.36, clustering/operations.go, failover),
+ * and no replica is ready without one, so that none is in progress. While MOCO does not reach the primary, no member
+ * does: the probes of a pod are local, so it stays Ready when its network is cut, and for 50 s when its node has lost
+ * its power.
  */
 export function somebodyLeads({ members, primary, snapshot }: Situation, without: readonly Member[]): boolean {
   if (unreachedPrimary(snapshot.cluster) !== null) return false;
@@ -78,8 +81,8 @@ export function somebodyLeads({ members, primary, snapshot }: Situation, without
 }
 
 /**
- * How long a member may take from its startup probe to its readiness: MOCO configures it within a pass, and without an
- * event of Kubernetes that begins at its next tick, which comes once a minute (MOCO 0.36, clustering/manager.go).
+ * How long a member may take from its startup probe to its readiness: MOCO configures it within a pass, which without a
+ * Kubernetes event begins at the next tick, once a minute (MOCO 0.36, clustering/manager.go).
  */
 const catchUpSeconds = 90;
 
@@ -89,7 +92,7 @@ const catchUpSeconds = 90;
  * `spec.startupWaitSeconds`: an hour by default. Then a restart may help. Once the startup probe has passed, MOCO makes
  * it follow the primary, and it catches up.
  *
- * Returns how many seconds it has for that, or `null` if it is not recovering or they are over.
+ * Returns how many seconds remain for that, or `null` if it is not recovering or they are over.
  */
 export function recoverySeconds({ policy, deadlines }: Situation, { state, facts }: Member): number | null {
   const mysqld = mysqldOf(facts);

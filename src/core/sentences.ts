@@ -15,11 +15,11 @@ export type Wait =
 /** Why a member does not come back updated: a rule that holds it, or one of these. */
 export type KeptBecause = { readonly rule: string } | 'pinned' | 'partition' | 'unverified' | 'setting';
 
-/** What a member comes back as whose pod somebody else has taken. */
+/** At which revision a member comes back whose pod somebody else has deleted. */
 export type Recreated =
   | { readonly as: 'before'; readonly because: KeptBecause }
   | { readonly as: 'updated'; readonly because: null }
-  /** It should not, and nothing can be done about it. */
+  /** It should come back at its previous revision, but that is not possible. */
   | {
       readonly as: 'updated';
       readonly because: KeptBecause;
@@ -60,7 +60,7 @@ export function explainWait(wait: Exclude<Wait, { for: 'revision' }>): string {
       if (wait.state === 'impaired' && wait.evidence !== null)
         return `its pod is not Ready: ${explainEvidence(wait.evidence)}`;
       if (wait.evidence !== null) return `does not participate: ${explainEvidence(wait.evidence)}`;
-      // It may just as well still be pulled or started.
+      // It may also still be pulled or started.
       return wait.state === 'running' ? 'does not participate yet' : `does not participate (${wait.state})`;
     case 'role':
       return 'MOCO has not set its role yet';
@@ -100,10 +100,10 @@ function restarts(count: number): string {
   return count === 0 ? '' : `, ${count} ${count === 1 ? 'restart' : 'restarts'}`;
 }
 
-/** After the first of several. */
+/** Follows the first of several. */
 export const andMore = (others: number): string => (others === 0 ? '' : ` (and ${others} more)`);
 
-/** Messages of other programs end as they like. */
+/** Messages of other programs may end with a full stop. */
 export function withoutFullStop(sentence: string): string {
   let end = sentence.length;
   while (end > 0 && /[.\s]/.test(sentence.charAt(end - 1))) end -= 1;
@@ -136,7 +136,7 @@ export function explainAltered(fields: readonly AlteredField[]): string {
 
 const mostFields = 3;
 
-// Times of a fleet are Unix seconds: they come from objects in the API server, so that every leader has the same.
+// Times of a fleet are Unix seconds from objects in the API server, so that every leader has the same.
 
 /** As in the spec: `24h`, `1h30m`, `90s` as `1m30s`. */
 export function durationText(seconds: number): string {
@@ -153,7 +153,7 @@ export function durationText(seconds: number): string {
   );
 }
 
-/** RFC 3339 in UTC, in whole seconds, rounded up: at the moment that it names, the time has come. */
+/** RFC 3339 in UTC, in whole seconds, rounded up: the wait is over at the time that it names. */
 export function timeText(unixSeconds: number): string {
   return new Date(Math.ceil(unixSeconds) * 1000).toISOString().replace('.000Z', 'Z');
 }

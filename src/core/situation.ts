@@ -35,15 +35,15 @@ export interface Member {
 }
 
 /**
- * Far more members than a MySQL cluster has. A tenant may write any number: it bounds loops over members, and the reads
- * of a confirmation, which take the rate limit from other clusters.
+ * Far more members than a MySQL cluster has. A tenant may write any number: this limits loops over members, and the
+ * reads of a confirmation, which use up the rate limit of other clusters.
  */
 export const mostReplicas = 25;
 
 export const isPossibleSize = (replicas: number): boolean =>
   Number.isInteger(replicas) && replicas >= 1 && replicas <= mostReplicas;
 
-/** Another pod with MOCO's labels, of whatever name, is left alone. */
+/** Other pods with MOCO's labels, whatever their names, are left alone. */
 const isMember = ({ ofStatefulSet, ordinal }: MemberFacts, replicas: number): boolean =>
   ofStatefulSet && ordinal < replicas;
 
@@ -63,7 +63,7 @@ export interface Situation {
   /** Empty without a StatefulSet, or before it has any. */
   readonly currentRevision: string;
   readonly updateRevision: string;
-  /** Rules that the user wants to be off for now, by name. Only rules that can be overridden are (`gates.ts`). */
+  /** Rules that the user has overridden for now, by name. Only rules that can be overridden count (`gates.ts`). */
   readonly overridden: ReadonlySet<string>;
 }
 
@@ -142,7 +142,7 @@ function unsettledWait(seen: JudgedMember, minReadySeconds: number, deadlines: D
   if (awaited.length > 0) return { for: 'containers', containers: awaited };
   if (!settled) return { for: 'role' };
   const unready = facts.containers.filter(({ part, ready }) => part !== 'mysqld' && !ready).map(({ name }) => name);
-  // One that is not ready for longer makes the member impaired; of one that has long worked it is a hiccup.
+  // A sidecar that is not ready for longer makes the member impaired; a shorter failure is a hiccup.
   if (unready.length > 0 && !deadlines.reached(facts.participatingForSeconds ?? 0, impairedLimitSeconds)) {
     return { for: 'sidecars', containers: unready };
   }
@@ -170,7 +170,7 @@ export function everyOtherParticipates(situation: Situation, member: Member): bo
   return situation.participating - (member.participates ? 1 : 0) >= situation.replicas - 1;
 }
 
-/** Those that have to go on serving when a member that works is taken. */
+/** Those that have to keep serving when a working member is taken. */
 export const reliedOn = ({ members }: Pick<Situation, 'members'>, taken: readonly Member[]): readonly Member[] =>
   taken.some(({ participates }) => participates)
     ? members.filter((member) => member.participates && !taken.includes(member))
@@ -185,11 +185,11 @@ function namesRevision(approved: string | null, revision: string): boolean {
   return revision !== '' && (approved === revision || approved === revision.slice(revision.lastIndexOf('-') + 1));
 }
 
-/** The members that a person wants back at the revision that they had: for this update revision alone. */
+/** The members that a person wants back at their previous revision: for this update revision only. */
 export const toRestore = ({ policy: { restore }, updateRevision }: Situation): readonly number[] =>
   restore !== null && namesRevision(restore.revision, updateRevision) ? restore.ordinals : [];
 
-/** What was approved, where it is no revision that the cluster has or is to get: a typing error, as a rule. */
+/** The approved revision, if the cluster neither has it nor gets it: usually a typing error. */
 export function unknownApproval({ policy, currentRevision, members }: Situation): string | null {
   const { approvedRevision: approved } = policy;
   const known = [currentRevision, ...members.map(({ facts }) => facts.revision)];

@@ -5,6 +5,9 @@ import type { MysqldFacts } from './mysql-versions.ts';
 import type {
   AskedMember,
   CheckFacts,
+  CloneReading,
+  LastReading,
+  MocoLease,
   MysqlReading,
   NotAsked,
   Preflight,
@@ -23,17 +26,19 @@ export interface ClusterSnapshot {
   /** The pods that exist, one for each ordinal, ascending. */
   readonly members: readonly MemberFacts[];
   /**
-   * The last mysqld of each member that may have started since this process has watched it, whether or not the member
-   * has a pod now. No entry: none has.
+   * The last mysqld of each member that may have started since this process began to watch it, whether or not the
+   * member has a pod now. No entry: none has.
    */
   readonly lastRuns: readonly LastRun[];
-  /** What the claims of members say of their data. No entry: nothing was read. */
+  /** What the claims of members say about their data. No entry: nothing was read. */
   readonly dataRecords: readonly DataRecordFacts[];
   /** Every PodDisruptionBudget whose selector matches the members. */
   readonly budgets: readonly BudgetFacts[];
   /** How far replicas were behind when they were last asked. Only replicas that the next step depends on are asked. */
   readonly replicationDelays: readonly ReplicationDelay[];
-  /** What members themselves said when they were last asked. Only those that the next step relies on are asked. */
+  /** Whether moco-controller works, as far as its Lease shows. */
+  readonly moco: MocoLease;
+  /** What members themselves answered when they were last asked. Only those that the next step relies on are asked. */
   readonly memberAnswers: readonly AskedMember[];
   /** What MySQL itself last said. `null` while the feature gate is off. */
   readonly mysql: MysqlReading | null;
@@ -52,7 +57,7 @@ export interface ClusterSnapshot {
   readonly memory: RolloutMemory;
   readonly rolloutProblem: RolloutProblem | null;
   readonly settingsProblem: string | null;
-  /** The policy that decided a setting until it went, such as a freeze, if another value is in force since. */
+  /** The policy that decided a setting until it was deleted, such as a freeze, if another value is in force since. */
   readonly policyGone: { readonly policy: string; readonly sinceSeconds: number } | null;
   /** The StatefulSet's FailedCreate message while a pod can't be created, else `null`. */
   readonly createFailure: string | null;
@@ -69,15 +74,15 @@ export interface ClusterSnapshot {
   readonly fleetInterval: { readonly flag: string; readonly seconds: number; readonly sinceSeconds: number } | null;
   /** Evictions of other clusters that Kubernetes' disruption controller has not observed. */
   readonly unobservedEvictions: number;
-  /** When members that work may be taken. `null` if at any time. */
+  /** When working members may be taken. `null` if at any time. */
   readonly maintenance: MaintenanceFacts | null;
   /** What Prometheus last said about each check of the user, in their order. */
   readonly checks: readonly CheckFacts[];
   readonly laterStageWaits: boolean;
-  /** What a dry run has shown about admission, or `null` while nothing is known against it. */
+  /** What a dry run has shown about admission, or `null` if nothing is known against it. */
   readonly admissionProblem: AdmissionProblem | null;
   /**
-   * Who keeps the strategy of a StatefulSet with our label: the API server by itself, or a webhook, which may be
+   * Who keeps the strategy of a StatefulSet with our label: the API server itself, or a webhook, which may be
    * unavailable. `null` if no dry run has shown it yet.
    */
   readonly strategyKeeper: 'policy' | 'webhook' | null;
@@ -85,9 +90,7 @@ export interface ClusterSnapshot {
   readonly wasAdopted: boolean;
   /** Seconds since each adoption of this StatefulSet that is remembered. */
   readonly adoptionAgesSeconds: readonly number[];
-  /**
-   * The current revision that a release has replaced, and the one that replaced it, until the change is known to stay.
-   */
+  /** The current revision that a release has replaced, and its replacement, until the change is known to last. */
   readonly promotion: { readonly from: string; readonly to: string } | null;
   readonly releaseRefusal: { readonly message: string; readonly sinceSeconds: number } | null;
   /** The last step if the API server was too slow for it or did not carry it out, else `null`. */
@@ -102,7 +105,7 @@ export interface ClusterSnapshot {
 export interface MaintenanceFacts {
   /** The maintenance windows that are not over, in order and apart from each other. `null` if there are none. */
   readonly windows: readonly Interval[] | null;
-  /** The same of the windows in which `inPlace.mode: Only` replaces members. */
+  /** The windows in which `inPlace.mode: Only` replaces members, in the same form. */
   readonly restartWindows: readonly Interval[] | null;
   /** The blackouts that are not over. */
   readonly blackouts: readonly Blackout[];
@@ -159,7 +162,7 @@ export interface ClusterFacts {
   readonly generation: number;
   /** `spec.replicas`. */
   readonly replicas: number;
-  /** `status.currentPrimaryIndex`: the one truth about who is primary. */
+  /** `status.currentPrimaryIndex`: the only source of who is primary. */
   readonly primaryIndex: number;
   readonly syncedReplicas: number;
   readonly errantOrdinals: readonly number[];
@@ -180,14 +183,16 @@ export interface ClusterFacts {
   readonly replicatesFromElsewhere: boolean;
   /** Seconds for which the member at `primaryIndex` has not participated; `null` while it does. */
   readonly primaryUnavailableForSeconds: number | null;
-  /** Seconds for which the primary has participated as what its role label says, without a break; `null` while not. */
+  /**
+   * Seconds for which the primary has participated without a break, with the role label of a primary; `null` otherwise.
+   */
   readonly primarySettledForSeconds: number | null;
 }
 
 /** Writes of a StatefulSet that change its spec, and never end. */
 export interface Contention {
   /**
-   * At least so many: 1, 10 or 100. `null` if there are fewer, and they reset each partition that this program sets.
+   * The minimum rate: 1, 10 or 100. `null` if there are fewer, and they reset each partition that this program sets.
    */
   readonly writesPerSecond: number | null;
   readonly managers: readonly string[];
@@ -199,7 +204,7 @@ export interface Contention {
 export interface AlteredField {
   /** Such as `spec.podTemplate.spec.containers[side].env[POD].valueFrom.fieldRef.apiVersion`. */
   readonly path: string;
-  /** The API server adds it to what MOCO owns as a whole, or drops it, since it is empty. */
+  /** The API server adds it to a value that MOCO owns as a whole, or drops it, because it is empty. */
   readonly what: 'added' | 'dropped';
 }
 
@@ -220,8 +225,8 @@ export interface StatefulSetFacts {
   /** It carries the label by which admission keeps it at OnDelete. */
   readonly labelled: boolean;
   /**
-   * Which revision a pod is to get that is created now. With `CurrentRevision` our second label asks admission to keep
-   * RollingUpdate with partition = replicas instead; `strategy` and `partition` show whether it does.
+   * The revision of new pods. With `CurrentRevision` our second label asks admission to keep RollingUpdate with
+   * partition = replicas instead; `strategy` and `partition` show whether it does.
    */
   readonly newPods: NewPods;
   /** Of its template: that of the update revision, once it is observed. */
@@ -234,8 +239,10 @@ export interface AskedMemberFacts {
   readonly inPlace: InPlaceUpdate | NotAsked | null;
   /** Whether it can be recreated at the update revision once its pod has ended. */
   readonly recreatable: Recreatable | NotAsked;
-  /** Its node is to be emptied, as far as that was read: it has to move anyway. */
+  /** Its node is being drained, as far as that was read: it has to move anyway. */
   readonly nodeLeaves: boolean;
+  /** What its agent last said about a clone; `null` if it was never asked. */
+  readonly clone: LastReading<CloneReading> | null;
 }
 
 export interface MemberFacts extends AskedMemberFacts {
@@ -243,30 +250,30 @@ export interface MemberFacts extends AskedMemberFacts {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Label `controller-revision-hash`. Empty without one, and if the pod was resized for another revision than that. */
+  /** Label `controller-revision-hash`. Empty without one, and if the pod was resized for another revision. */
   readonly revision: string;
   /** MOCO's role label; it lags behind the index and is absent on a fresh pod. */
   readonly role: 'primary' | 'replica' | null;
   readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
   /** Condition Ready. */
   readonly ready: boolean;
-  /** Ready is False for a readiness gate of the pod, which says nothing about its containers. */
+  /** Ready is False because of a readiness gate of the pod, which says nothing about its containers. */
   readonly readinessGateClosed: boolean;
-  /** The scheduler's message while it finds no node, else `null`. */
+  /** The scheduler's message while it finds no node, otherwise `null`. */
   readonly unschedulable: string | null;
   /** Why a pod of phase Failed has failed (`status.reason`, such as OutOfcpu or Evicted), else `null`. */
   readonly failedReason: string | null;
   /** The reason of its condition DisruptionTarget, such as `TerminationByKubelet`, while that is True; else `null`. */
   readonly disruption: string | null;
-  /** It was evicted since it used more storage than its own limits allow. */
+  /** It was evicted because it used more storage than its own limits allow. */
   readonly exceededLimits: boolean;
-  /** The StatefulSet is its controller. Another pod with MOCO's labels is no member. */
+  /** The StatefulSet is its controller. Another pod with MOCO's labels is not a member. */
   readonly ofStatefulSet: boolean;
   readonly containers: readonly ContainerFacts[];
   readonly initContainers: readonly ContainerFacts[];
   /**
    * Seconds since its deletion was requested with this grace period. At a grace period of 0, which comes right before
-   * the end: since that was observed. `null` while nobody has requested it.
+   * the end: since that was observed. `null` if nobody has requested it.
    */
   readonly terminatingForSeconds: number | null;
   readonly graceSeconds: number;
@@ -279,8 +286,8 @@ export interface MemberFacts extends AskedMemberFacts {
   /** Seconds for which it has participated without a break, in whatever role; `null` while it does not. */
   readonly participatingForSeconds: number | null;
   /**
-   * Seconds for which this pod is known to be what its revision asks for: with its label, and with the resources that a
-   * resize has given it. As long as the objects show, if this process has not seen it longer.
+   * Seconds for which this pod is known to match its revision: with its label, and with the resources that a resize has
+   * given it. As long as the objects show, unless this process has seen it for longer.
    */
   readonly revisionForSeconds: number;
   readonly demote: boolean;
@@ -290,7 +297,7 @@ export interface MemberFacts extends AskedMemberFacts {
   readonly demoteForSeconds: number;
   readonly preventDelete: boolean;
   readonly restartInPlace: RestartInPlace | null;
-  /** What its pod runs, or is to run. */
+  /** The mysqld that its pod runs, or will run. */
   readonly mysqld: MysqldFacts;
   /** Its mysqld does not run, and its last run was killed (exit code 137). */
   readonly mysqldKilled: boolean;
@@ -315,7 +322,7 @@ export interface DataRecordFacts {
 
 export interface LastRun extends DataRecord {
   readonly ordinal: number;
-  /** It has participated since: it has opened the data, however new they were. */
+  /** It has participated since then, so it has opened the data, however new they were. */
   readonly worked: boolean;
 }
 
@@ -328,7 +335,7 @@ export interface ContainerFacts {
   readonly reason: string | null;
   /** It runs, or has run before in this pod. */
   readonly hasRun: boolean;
-  /** An init container that goes on beside the others (`restartPolicy: Always`). */
+  /** An init container that runs beside the others (`restartPolicy: Always`). */
   readonly sidecar: boolean;
   /** The template of the StatefulSet does not have it: admission has added it to the pod. */
   readonly injected: boolean;
@@ -336,7 +343,7 @@ export interface ContainerFacts {
   readonly started: boolean;
   readonly restarts: number;
   readonly readySinceRestart: boolean;
-  /** How often it has restarted since it was last ready, as far as this process has seen it; 0 while it is. */
+  /** How often it has restarted since it was last ready, as far as this process has seen; 0 while it is ready. */
   readonly restartsInVain: number;
   /** Seconds for which it has not been ready; 0 while it is. */
   readonly notReadyForSeconds: number;
@@ -353,7 +360,7 @@ export interface BudgetFacts {
   readonly awaiting: number;
   /** `spec.maxUnavailable` is 0. */
   readonly closed: boolean;
-  /** It has the name of the one that MOCO makes, which MOCO closes while a backup runs. */
+  /** It has the name of MOCO's own budget, which MOCO closes while a backup runs. */
   readonly ofMoco: boolean;
   /** The API server's message if it refused an eviction and this budget has not changed since, else `null`. */
   readonly refusal: string | null;
@@ -380,11 +387,11 @@ export interface RecentRevision {
 export interface TakenPod {
   readonly ordinal: number;
   readonly uid: string;
-  /** So that its member comes back at the revision that it had. */
+  /** The step restores the previous revision of its member. */
   readonly restores: boolean;
 }
 
-/** What the current objects do not show. Kept in the status of the MySQLRollout. */
+/** Facts that the current objects do not show. Kept in the status of the MySQLRollout. */
 export interface RolloutMemory {
   /** The rule that the status shows; `null` if it shows none. */
   readonly shown: string | null;
@@ -400,11 +407,11 @@ export interface RolloutMemory {
   readonly waiting: readonly number[] | null;
   /** The revision that most members had when the rollout began, or `null`. */
   readonly from: string | null;
-  /** The pods that steps have taken whose members do not work at the update revision yet. */
+  /** The pods that steps have taken, if their members do not work at the update revision yet. */
   readonly taken: readonly TakenPod[];
-  /** Members that came up at the update revision without a step of ours. */
+  /** Members that came up at the update revision without a step of this program. */
   readonly updatedOutOfBand: readonly number[];
-  /** Those of them that were held then, and whether their mysqld has started since, in whichever pod. */
+  /** Those of them that were held at that time, and whether their mysqld has started since, in any pod. */
   readonly createdWhileHeld: readonly { readonly ordinal: number; readonly started: boolean }[];
   readonly sinceProgressSeconds: number;
   /** Switchovers for this update revision that timed out. Demotions taken back for other reasons do not count. */

@@ -8,13 +8,13 @@ export function partitionOf({ snapshot, replicas }: Situation): number {
   return Math.min(snapshot.statefulSet?.partition ?? 0, replicas);
 }
 
-/** A member that the StatefulSet controller has still to replace. It takes the highest ordinal next. */
+/** A member that the StatefulSet controller still has to replace. It takes the highest ordinal next. */
 export function notYetReplaced(situation: Situation): Member | null {
   const partition = partitionOf(situation);
   return situation.members.findLast((member) => member.ordinal >= partition && !member.updated) ?? null;
 }
 
-/** Below the partition the StatefulSet controller makes pods from the current revision. */
+/** Below the partition the StatefulSet controller creates pods from the current revision. */
 export const comesUpUpdated = ({ currentRevision, updateRevision }: Situation): boolean =>
   currentRevision === updateRevision;
 

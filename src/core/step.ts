@@ -44,14 +44,14 @@ export type Step =
     }
   /** Adopts the StatefulSet, or lets pods come up at the update revision again. */
   | { readonly kind: 'setStrategy'; readonly newPods: 'UpdateRevision' }
-  /** Lets pods that somebody else takes come up at the current revision. */
+  /** Lets pods that somebody else deletes come up at the current revision. */
   | {
       readonly kind: 'setStrategy';
       readonly newPods: 'CurrentRevision';
       /** Until the rollout goes on, or only until the lost pods exist again. */
       readonly lasts: 'whileHeld' | 'untilCreated';
     }
-  /** Deletes a pod that is to come back at the revision that its member had. */
+  /** Deletes a pod that has to come back at the previous revision of its member. */
   | { readonly kind: 'restore'; readonly rule: RestoreRule; readonly targets: readonly [Target] }
   /** Removes the label and restores rolling updates, with a partition above the last member. */
   | { readonly kind: 'release' }
@@ -68,8 +68,8 @@ export type Step =
       readonly replicas: number;
       /**
        * `start`: members that are about to be deleted come up at it. `end`: every member has it. `release`: the next
-       * owner of the StatefulSet is to find it. `correction`: a sync has overwritten that of a release. `keep`: a
-       * member that somebody else takes comes back at it.
+       * owner of the StatefulSet has to find it. `correction`: a sync has overwritten that of a release. `keep`: a
+       * member that somebody else deletes comes back at it.
        */
       readonly for: 'start' | 'end' | 'release' | 'correction' | 'keep';
       /** The members that are deleted next, so that they come up at it. */
@@ -81,7 +81,7 @@ export type StepKind = Step['kind'];
 /** A step that acts on pods. It is recorded before it is done, with the pods. */
 export type DisruptiveStep = Extract<Step, { readonly targets: readonly Target[] }>;
 
-/** A mark without its `demote` asks MOCO for nothing, so removing it needs only the preconditions. */
+/** A mark without its `demote` requests nothing of MOCO, so removing it needs only the preconditions. */
 export const isDisruptive = (step: Step): step is DisruptiveStep =>
   'targets' in step && (step.kind !== 'undemote' || step.demoted);
 
@@ -98,8 +98,8 @@ export function stepIdentity(step: Step, updateRevision: string): string {
 }
 
 /**
- * Why a member is taken, or a partition lowered: the label of a step in Events and metrics, and why, in the sentence
- * for a deletion.
+ * Why a member is taken, or a partition lowered: the label of a step in Events and metrics, and the reason in the
+ * sentence for a deletion.
  */
 export const stepRules = {
   MemberDown: 'stale and down',
@@ -117,9 +117,7 @@ export const stepRules = {
   AlreadyUpdated: null,
 } as const;
 
-/**
- * Why a member gets back the revision that it had: the label of the step `restore`, and why, in the sentence for it.
- */
+/** Why a member gets its previous revision back: the label of the step `restore`, and the reason in its sentence. */
 export const restoreRules = {
   UpdatedByOthers: 'somebody else has taken its pod, and its mysqld has not started at the update revision',
   RestoreRequested: 'a person has asked for that',
@@ -135,7 +133,7 @@ interface UndemoteReasonEntry {
   readonly because: string;
 }
 
-/** Why a demotion that this controller has set is taken back. A hold is a reason as well, by its name. */
+/** Why a demotion that this controller has set is taken back. A hold can also be the reason, by its name. */
 export const undemoteReasons = {
   MarkWithoutDemote: {
     when: 'the pod has the mark without `demote`, unless it is the only pod that is still due, for that revision: then the mark goes with the pod when it is evicted',

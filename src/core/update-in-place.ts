@@ -6,14 +6,14 @@ import { dueMembers, isApproved, type Member, type Situation, target } from './s
 import type { MemberFacts, Moment } from './snapshot.ts';
 import type { Step } from './step.ts';
 
-// The other way to update a member that works: its running pod is changed into what the update revision would have
+// The other way to update a working member: its running pod is changed into what the update revision would have
 // created. Under OnDelete a pod counts as updated once its label says so. The label comes last: a member whose resize
 // does not end stays stale, and is replaced like any other.
 
 export type StepInPlace = Extract<Step, { kind: 'updateInPlace' | 'resizeInPlace' }>;
 
 /**
- * After how long a member is replaced whose resize the kubelet has not made. It tries a deferred one every 3 minutes.
+ * After how long a member whose resize the kubelet has not made is replaced. It tries a deferred one every 3 minutes.
  */
 const resizeLimitSeconds = 300;
 
@@ -39,11 +39,11 @@ function changeInPlace(situation: Situation, { facts, state, settled }: Member):
   return supersedes(inPlace) || inPlace.resize === null || isResized(inPlace.resize) ? inPlace.change : null;
 }
 
-/** Its next resize takes the place of one for another revision. */
+/** Its next resize replaces one for another revision. */
 const supersedes = (inPlace: MemberFacts['inPlace']): boolean =>
   inPlace?.kind === 'possible' && inPlace.change.resources.length > 0;
 
-/** A resize is under way in it. */
+/** A resize of it is in progress. */
 export const isBeingResized = ({ inPlace }: MemberFacts): boolean =>
   inPlace?.kind === 'possible' && inPlace.resize !== null && !isResized(inPlace.resize);
 
@@ -59,9 +59,9 @@ export interface AwaitedResize {
 }
 
 /**
- * A due member that is being resized, or has been for less than minReadySeconds. No other member that works goes then.
+ * A due member that is being resized, or has been for less than minReadySeconds. No other working member goes then.
  *
- * @param asked whose own next resize does not wait for the one that it takes the place of
+ * @param asked a member whose own next resize does not wait for the resize that it replaces
  */
 export function awaitingResize(situation: Situation, asked: readonly Member[] = []): AwaitedResize | null {
   const { policy, deadlines } = situation;
@@ -79,8 +79,8 @@ export function awaitingResize(situation: Situation, asked: readonly Member[] = 
 }
 
 /**
- * The primary is changed as it is, without a switchover, if no container restarts. One that can't start makes the pod
- * not ready, and then the Service of the primary has no endpoint: so the primary moves first, unless the user wants it
+ * The primary is changed without a switchover if no container restarts. A container that can't start makes the pod not
+ * ready, and then the Service of the primary has no endpoint: so the primary moves first, unless the user wants it
  * otherwise. A single member has nobody to switch over to.
  */
 export function isUpdatedAsPrimary({ policy, replicas }: Situation, step: StepInPlace): boolean {
@@ -106,11 +106,11 @@ export function explainInPlace(update: InPlaceUpdate | NotAsked): string {
 export interface NeededRestart {
   readonly member: number;
   readonly reasons: readonly string[];
-  /** When the next window for restarts opens that is long enough, within 30 days. */
+  /** When the next window for restarts of sufficient length opens, within 30 days. */
   readonly opensAt: string | null;
 }
 
-/** With `inPlace.mode: Only` a member that works is replaced only once somebody allows it, or in a window for that. */
+/** With `inPlace.mode: Only` a working member is replaced only once somebody allows it, or in a window for that. */
 export function restartNeeded(situation: Situation, member: Member): NeededRestart | null {
   const { policy, deadlines } = situation;
   if (policy.mode !== 'OnDelete' || policy.inPlaceUpdates.mode !== 'Only' || isApproved(situation)) return null;
@@ -121,7 +121,10 @@ export function restartNeeded(situation: Situation, member: Member): NeededResta
   return { member: ordinal, reasons: whyReplaced(facts.inPlace), opensAt: opening?.at ?? null };
 }
 
-/** When the next window for restarts begins that is long enough, be it now; `null` without one in the next 30 days. */
+/**
+ * The start of the next (or current) window for restarts of at least this length; `null` without one in the next 30
+ * days.
+ */
 function nextRestartWindow(situation: Situation, primary: boolean): Moment | null {
   const { maintenance } = situation.snapshot;
   if (maintenance === null || maintenance.restartWindows === null) return null;

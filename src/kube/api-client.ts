@@ -35,6 +35,8 @@ export interface CallOptions {
   readonly timeoutMilliseconds?: number;
   /** An answer with more values is not parsed, and counts as unreadable. */
   readonly mostValues?: number;
+  /** An answer with more bytes is not read to its end, and counts as unreadable. */
+  readonly mostBytes?: number;
 }
 
 export interface Call extends CallOptions {
@@ -60,10 +62,10 @@ export interface ApiClientOptions {
 
 /**
  * Calls the API server: with a rate limit, time limits and one type of error. Objects go in and come out as plain JSON,
- * so that no field is lost that somebody else has put there.
+ * so that no field of other programs is lost.
  *
  * A GET is retried after no answer, 429 and 5xx. A write is retried only if it can't have been carried out: the
- * connection was refused, or the server said 429 or 503 together with when to come back.
+ * connection was refused, or the server answered 429 or 503 with a Retry-After.
  */
 export class ApiClient {
   readonly #world: World;
@@ -82,7 +84,7 @@ export class ApiClient {
 
   /**
    * Takes the tokens for several calls in a namespace before the first of them. The caller must end the reservation.
-   * `null` when the signal is aborted before.
+   * `null` if the signal is aborted first.
    */
   reserve(priority: Priority, calls: number, namespace: string, signal: AbortSignal): Promise<Reservation | null> {
     return this.#bucket.reserve(priority, calls, signal, namespace);
@@ -106,8 +108,8 @@ export class ApiClient {
   }
 
   /**
-   * The lines of an endless answer, such as a watch. Only the answer's head has a time limit; the reader decides how
-   * long silence may last. Ends when the server ends it, else throws `ApiError`. Leaving the loop closes it.
+   * The lines of an endless answer, such as a watch. Only the response header has a time limit; the reader decides how
+   * long silence may last. Ends when the server ends it, otherwise throws `ApiError`. Leaving the loop closes it.
    */
   async *stream(requestPath: string, query: Query, signal: AbortSignal): AsyncGenerator<string, void, undefined> {
     const call: Call = { method: 'GET', path: requestPath, query, priority: 'read', signal };
@@ -128,7 +130,7 @@ export class ApiClient {
     const limit = new TimeLimit(this.#world, call.timeoutMilliseconds ?? this.#timeoutMilliseconds, call.signal);
     try {
       const { body } = await this.#send(call, 'call', limit);
-      return parsed(call, await textOf(body)) as T;
+      return parsed(call, await textOf(body, call.mostBytes)) as T;
     } catch (error) {
       throw noAnswer(call, error, limit);
     } finally {

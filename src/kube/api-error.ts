@@ -18,7 +18,7 @@ export interface ApiErrorOptions {
   readonly cause?: unknown;
 }
 
-/** Why there was no answer; stands in place of a Status' reason. */
+/** Why there was no answer; used in place of the reason of a Status. */
 export type NoAnswerReason =
   /** The connection was refused: the request can't have reached the server. */
   | 'ConnectionRefused'
@@ -40,14 +40,14 @@ export type NoAnswerReason =
 /** The one error of every request to the API server: its refusal, or that there was no answer. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** The HTTP status, 0 where there was no answer that could be read. */
+  /** The HTTP status, 0 without a readable answer. */
   readonly status: number;
   /** The Status's `reason`, such as `Conflict` or `TooManyRequests`; a `NoAnswerReason` with status 0. */
   readonly reason: string;
   readonly causes: readonly ApiErrorCause[];
-  /** When the server asked to be called again, in seconds from its answer; `null` where it didn't say. */
+  /** After how many seconds the server asked to be called again; `null` if it did not say. */
   readonly retryAfterSeconds: number | null;
-  /** The answer is a Status, as the API server sends it. A proxy or a load balancer says anything at all. */
+  /** The answer is a Status, as the API server sends it. A proxy or a load balancer may send anything. */
   readonly isStatus: boolean;
 
   constructor({
@@ -77,10 +77,10 @@ export const wasTooLate = (error: unknown): boolean => wasNeverSent(error) && (e
 /** The API server itself says that there is no such object. */
 export const isNotFound = (error: unknown): boolean => isMissing(error) && (error as ApiError).isStatus;
 
-/** Something says so: the API server for a kind that it does not serve, and a proxy for anything at all. */
+/** Some server says so: the API server for a kind that it does not serve, or a proxy for anything. */
 export const isMissing = (error: unknown): boolean => hasStatus(error, 404);
 
-/** The object was changed meanwhile, or a precondition failed. `AlreadyExists` is not one. */
+/** The object was changed in the meantime, or a precondition failed. `AlreadyExists` does not count. */
 export const isConflict = (error: unknown): boolean => hasStatus(error, 409) && !isAlreadyExists(error);
 
 export const isAlreadyExists = (error: unknown): boolean =>
@@ -107,7 +107,7 @@ export const isInternalError = (error: unknown): boolean => hasStatus(error, 500
 
 export const isUnauthorized = (error: unknown): boolean => hasStatus(error, 401);
 
-/** The message without the request, which is long and says nothing to people. */
+/** The message without the request, which is long and does not help people. */
 export const withoutRequest = ({ message }: Error): string => message.replace(/^[A-Z]+ \S+: /, '');
 
 function hasStatus(error: unknown, status: number): boolean {
@@ -117,8 +117,8 @@ function hasStatus(error: unknown, status: number): boolean {
 const longestBody = 200;
 
 /**
- * The error of an answer that isn't 2xx. Its body is a `meta/v1` Status where the API server itself has spoken, and
- * anything at all where a proxy or a load balancer has.
+ * The error of an answer that is not 2xx. Its body is a `meta/v1` Status from the API server, and anything from a proxy
+ * or a load balancer.
  */
 export function errorOfAnswer(
   what: string,
@@ -129,7 +129,7 @@ export function errorOfAnswer(
   return errorOfStatus(what, status, jsonOf(body), headers, body);
 }
 
-/** The error of a Status that came inside of a watch; its own `code` is all there is of an HTTP status. */
+/** The error of a Status inside a watch; its own `code` replaces the HTTP status. */
 export function errorOfWatch(what: string, status: unknown): ApiError {
   const code = isObject(status) && typeof status['code'] === 'number' ? status['code'] : 500;
   return errorOfStatus(what, code, status, {}, JSON.stringify(status) ?? 'nothing');
@@ -157,7 +157,7 @@ function errorOfStatus(
   });
 }
 
-/** Kubernetes' reasons for the HTTP statuses that a proxy in front of it may answer with. */
+/** Kubernetes' reasons for the HTTP statuses with which a proxy in front of it may answer. */
 function reasonOf(status: number): string {
   const reasons: Readonly<Record<number, string>> = {
     400: 'BadRequest',
@@ -185,7 +185,7 @@ function causesOf(causes: unknown): readonly ApiErrorCause[] {
   }));
 }
 
-/** Retry-After in its seconds form, which is the only one that Kubernetes sends. 0 in a Status means unset. */
+/** Retry-After in seconds, the only form that Kubernetes sends. 0 in a Status means unset. */
 function seconds(value: unknown): number | null {
   if (typeof value === 'number') return value > 0 ? value : null;
   return typeof value === 'string' && /^\d{1,9}$/.test(value.trim()) ? Number(value) : null;

@@ -11,7 +11,7 @@ export { ConfigurationError } from './kubeconfig-files.ts';
 const keepAliveMilliseconds = 30_000;
 const mostCallConnections = 16;
 /**
- * TCP keep-alive: the kernel probes a peer that is silent this long, and closes the connection when no answer comes.
+ * TCP keep-alive: the kernel probes a peer after this much silence, and closes the connection if it does not answer.
  */
 const probing = { allowH2: false, keepAlive: true, keepAliveInitialDelay: 30_000 };
 const unauthorized = 401;
@@ -70,7 +70,9 @@ export class Connection {
     return this.#send(request, renewed);
   }
 
-  /** Reads everything again: the token may have been rotated, the kubeconfig rewritten. `null` where that fails. */
+  /**
+   * Reads everything again, because the token may have been rotated or the kubeconfig rewritten. `null` if that fails.
+   */
   async #renew(refused: Kubeconfig): Promise<Credentials | null> {
     try {
       if (this.#kubeconfig === refused) this.#kubeconfig = Kubeconfig.load(this.#choice);
@@ -93,7 +95,7 @@ export class Connection {
       signal: request.signal,
       ...noTimeLimits,
     });
-    // Whoever reads the body gets its error; this is for the moment before anybody does.
+    // The reader of the body gets its error; this handles an error before anybody reads.
     response.body.on('error', () => {});
     return { status: response.statusCode, headers: flat(response.headers), body: response.body };
   }
@@ -128,7 +130,9 @@ async function credentialsOf(kubeconfig: Kubeconfig): Promise<Credentials> {
   }
 }
 
-/** undici starts a request when it has a connection for it: what throws there ends the request, not the connection. */
+/**
+ * undici starts a request when it has a connection for it: an error thrown there ends the request, not the connection.
+ */
 function asking(assertMaySend = (): void => {}): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
     const start = handler.onRequestStart?.bind(handler);
@@ -140,7 +144,10 @@ function asking(assertMaySend = (): void => {}): Dispatcher.DispatcherComposeInt
   };
 }
 
-/** HTTP/1.1, one request a connection at a time: a lost packet or a slow body holds up nobody else. */
+/**
+ * HTTP/1.1, one request at a time on each connection, so that a lost packet or a slow body does not delay other
+ * requests.
+ */
 function dispatcher(options: DispatcherOptions, connections: number | null): Dispatcher {
   const common = {
     connections,

@@ -7,10 +7,10 @@ const options: CallOptions = { priority: 'read', retries: 0 };
 
 /**
  * Whether the API server is known not to serve the kind. It answers the list of such a kind with `404 page not found`
- * and no Status (Kubernetes 1.36, notfoundhandler), as a proxy does for anything at all, so its discovery is asked:
- * which groups it has, and which resources their version. `false` if that can't be told.
+ * and no Status (Kubernetes 1.36, notfoundhandler), as a proxy does for anything. So its discovery is asked which
+ * groups it has, and which resources their version has. `false` if that is unknown.
  *
- * Everybody may read discovery who has authenticated (ClusterRole system:discovery).
+ * Every authenticated user may read discovery (ClusterRole system:discovery).
  */
 export async function isKnownNotServed(client: ApiClient, kind: ResourceKind, signal: AbortSignal): Promise<boolean> {
   if (kind.group === '') return false;

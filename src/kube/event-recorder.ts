@@ -27,7 +27,7 @@ export interface EventRecorderOptions {
 
 interface ReportedSeries extends EventSeries {
   readonly seenAtMilliseconds: number;
-  /** Whether the API server has it, so that the next write is a patch. */
+  /** Whether the API server already has it, so that the next write is a patch. */
   readonly created: boolean;
 }
 

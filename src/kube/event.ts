@@ -17,19 +17,19 @@ export const referenceTo = (
 
 export interface Occurrence {
   readonly regarding: ObjectReference;
-  /** Gets an Event of its own, because `kubectl describe` finds Events by the one object that they are about. */
+  /** Gets an Event of its own, because `kubectl describe` finds Events by their regarding object. */
   readonly alsoRegarding?: ObjectReference;
   readonly related?: ObjectReference;
   readonly type: 'Normal' | 'Warning';
   /** Why, in CamelCase. */
   readonly reason: string;
-  /** The action, or the failed one, in CamelCase. */
+  /** The action that was taken, or failed, in CamelCase. */
   readonly action: string;
-  /** A sentence for people; cut after 1 kB of UTF-8. */
+  /** A sentence for people; truncated after 1 kB of UTF-8. */
   readonly note: string;
 }
 
-/** Who reports it. */
+/** The reporting controller. */
 export interface Reporter {
   readonly component: string;
   readonly instance: string;
@@ -101,7 +101,7 @@ const referenceIdentity = ({ kind, namespace, name, uid }: ObjectReference): rea
   uid,
 ];
 
-/** Cut to the API server's limit, in whole characters. */
+/** Truncates to the API server's limit, without splitting a character. */
 function cut(note: string): string {
   const bytes = new TextEncoder().encode(note);
   if (bytes.length <= longestNoteBytes) return note;

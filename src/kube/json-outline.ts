@@ -3,13 +3,13 @@ const [quote, backslash, colon, object, objectEnd, list, listEnd] = ['"', '\\', 
 );
 
 /**
- * The texts among the fields of one object in a JSON text, without parsing the rest: what an object is called that has
- * too many values to be parsed. `path` has the names of the fields that lead to the object. It looks at each character
- * once and makes nothing of it. Empty for a text that is not JSON.
+ * The string fields of one object in a JSON text, without parsing the rest: the name of an object that has too many
+ * values to be parsed. `path` has the names of the fields that lead to the object. It looks at each character once and
+ * builds nothing from it. Empty for a text that is not JSON.
  */
 export function textsAt(json: string, path: readonly string[]): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};
-  /** The names of the fields that lead to where it is; `null` in a list. */
+  /** The names of the fields that lead to the current position; `null` in a list. */
   const names: (string | null)[] = [];
   const depth = path.length + 1;
   for (let at = 0; at < json.length; at += 1) {
@@ -30,7 +30,7 @@ export function textsAt(json: string, path: readonly string[]): Readonly<Record<
   return found;
 }
 
-/** Where the text ends that begins here. */
+/** The end of the string that begins here. */
 function endOfText(json: string, start: number): number {
   let end = json.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(json, end)) end = json.indexOf('"', end + 1);
@@ -43,7 +43,7 @@ function isEscaped(json: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** A text before a colon is the name of a field. Go writes no space before it. */
+/** A string before a colon is the name of a field. Go writes no space before it. */
 const isName = (json: string, end: number): boolean => json.charCodeAt(end + 1) === colon;
 
 function readText(json: string): string {

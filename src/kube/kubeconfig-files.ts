@@ -31,7 +31,7 @@ export interface ClusterEntry {
   readonly extensions?: readonly { readonly name: string; readonly extension: unknown }[] | null;
 }
 
-/** What of a user client-node does not know, what has paths, and what options may replace. */
+/** The parts of a user that client-node does not know, that have paths, or that options may replace. */
 export interface UserEntry {
   readonly 'client-certificate'?: string;
   readonly 'client-key'?: string;
@@ -51,7 +51,7 @@ interface ContextEntry {
   readonly namespace?: string;
 }
 
-/** The fields of a kubeconfig. Entries without a name, or of another form, are client-node's to refuse. */
+/** The fields of a kubeconfig. client-node refuses entries without a name, or of another form. */
 export interface KubeconfigContent {
   readonly clusters: readonly { readonly name: string; readonly cluster?: ClusterEntry | null | undefined }[];
   readonly users: readonly { readonly name: string; readonly user?: UserEntry | null | undefined }[];

@@ -1,28 +1,28 @@
 import { resolve } from 'node:path';
 import { type ClusterEntry, ConfigurationError, type KubeconfigContent, type UserEntry } from './kubeconfig-files.ts';
 
-/** What somebody has said beside a kubeconfig, as with kubectl's options. */
+/** What a user specifies in addition to a kubeconfig, as with kubectl's options. */
 export interface KubeconfigOverrides {
   readonly context?: string;
-  /** Names of entries, in the place of those of the context. */
+  /** Names of entries, in place of those of the context. */
   readonly cluster?: string;
   readonly user?: string;
-  /** Fields in the place of those of the entries. Paths are relative to the working directory. */
+  /** Fields in place of those of the entries. Paths are relative to the working directory. */
   readonly clusterEntry: ClusterEntry;
   readonly userEntry: UserEntry;
 }
 
 export const noOverrides: KubeconfigOverrides = { clusterEntry: {}, userEntry: {} };
 
-/** The name of entries that only the overrides make. */
+/** The name of entries that only the overrides create. */
 const made = 'flags';
 
 /**
- * The kubeconfig with its overrides, as client-go's `clientcmd` merges them (1.36, `client_config.go`):
+ * The kubeconfig with its overrides, merged like client-go's `clientcmd` (1.36, `client_config.go`):
  *
  * - an address without a name for TLS drops that of the kubeconfig
  * - a skipped verification drops the certificates of the kubeconfig, and certificates end a skipped verification
- * - a token wins over every other way to get one, beside a client certificate
+ * - a token has precedence over every other authentication except a client certificate
  * - groups replace the groups of the kubeconfig, and a user to impersonate keeps them
  *
  * An address is enough without a kubeconfig. Throws `ConfigurationError`.
@@ -84,7 +84,7 @@ function clusterWith(own: ClusterEntry, override: ClusterEntry): ClusterEntry {
   };
 }
 
-/** Other ways to authenticate than a client certificate. */
+/** Authentication other than by a client certificate. */
 const waysToToken = ['tokenFile', 'exec', 'auth-provider', 'username', 'password'];
 
 function userWith(own: UserEntry, override: UserEntry): UserEntry {

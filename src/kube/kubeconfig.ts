@@ -17,27 +17,26 @@ export interface Credentials {
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly tls: DispatcherOptions;
   /**
-   * Through a SOCKS proxy, by client-node: undici's own way calls itself an experiment (8.12), to everybody who starts
-   * it.
+   * Through a SOCKS proxy, by client-node: undici's own implementation prints a warning that it is experimental (8.12).
    */
   readonly socks: Dispatcher | null;
 }
 
 export interface KubeconfigChoice {
-  /** Several files are merged as by kubectl. `null`: from inside of a pod, by its ServiceAccount. */
+  /** Several files are merged as kubectl does. `null`: from inside a pod, by its ServiceAccount. */
   readonly kubeconfigPath: string | readonly string[] | null;
-  /** What is said beside it, as with kubectl's options. */
+  /** Specified in addition, as with kubectl's options. */
   readonly overrides?: KubeconfigOverrides;
   /** Directory of a pod's own files; default: the root of the file system. */
   readonly podRoot?: string;
-  /** With the proxies for a kubeconfig without `proxy-url`; default: none. */
+  /** Proxies for a kubeconfig without `proxy-url`; default: none. */
   readonly environment?: Environment;
 }
 
 /**
- * client-node's kubeconfig for one context. It reads entries and authenticates; files, exec plugins, the rest of
- * impersonation and proxies of the environment are read here. What it would make a new connection pool of for every
- * request comes out as plain options instead.
+ * client-node's kubeconfig for one context. client-node reads entries and authenticates; files, exec plugins, the rest
+ * of impersonation and the proxies of the environment are read here. Values for which it would create a new connection
+ * pool for every request are returned as plain options instead.
  */
 export class Kubeconfig extends KubeConfig {
   #tls: DispatcherOptions = { type: 'none' };
@@ -71,7 +70,7 @@ export class Kubeconfig extends KubeConfig {
     return withoutPassword(this.getCurrentCluster()?.server ?? '');
   }
 
-  /** Reads files that may have changed, runs an exec plugin whose credential has expired. Rejects when it can't. */
+  /** Reads files that may have changed, and runs an exec plugin whose credential has expired. Rejects if that fails. */
   credentials(): Promise<Credentials> {
     this.#pending ??= this.#read().finally(() => {
       this.#pending = null;
@@ -108,7 +107,7 @@ export class Kubeconfig extends KubeConfig {
     const content = withOverrides(readKubeconfigs(files), overrides);
     const place = files.join(', ');
     try {
-      // YAML has JSON within it.
+      // JSON is a subset of YAML.
       this.loadFromString(JSON.stringify(content));
     } catch (error) {
       const came = error instanceof Error ? error.message.split('\n')[0] : String(error);
@@ -123,7 +122,7 @@ export class Kubeconfig extends KubeConfig {
     this.#impersonation = impersonationOf(entry);
     const { exec: _exec, token: _token, ...others } = user;
     const provided = ((): User | null => {
-      // What client-node reads for pods alone, under another name. It wins over `token`.
+      // client-node reads this for pods only, under another name. It has precedence over `token`.
       if (entry.tokenFile)
         return { ...others, authProvider: { name: 'tokenFile', config: { tokenFile: entry.tokenFile } } };
       if (!entry.exec) return null;
@@ -155,7 +154,7 @@ export class Kubeconfig extends KubeConfig {
   }
 }
 
-/** The headers that client-node does not send: of `as` it sends the user. */
+/** The headers that client-node does not send: for `as` it sends only the user. */
 function impersonationOf({
   'as-uid': uid,
   'as-groups': groups = [],
@@ -203,7 +202,7 @@ function checkProxy(name: string, proxyUrl: string | null | undefined): void {
   }
 }
 
-/** `https://user:password@host/path` without what stands before the `@`. */
+/** `https://user:password@host/path` without the part before the `@`. */
 function withoutPassword(address: string): string {
   return address.replace(/\/\/[^/]*@/, '//');
 }

@@ -47,7 +47,7 @@ export async function kubernetesVersion(client: ApiClient, signal?: AbortSignal)
 }
 
 /**
- * Resolves once the API server has a supported version, at once if `gitVersion` is one, or when aborted. Logs each
+ * Resolves once the API server has a supported version (at once if `gitVersion` is one), or when aborted. Logs each
  * message once.
  */
 export async function untilSupported(

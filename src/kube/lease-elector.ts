@@ -6,7 +6,7 @@ import { heldBy, heldByNobody, holderOf, type Lease, parseLease } from './lease.
 import { apiVersion, leases, path } from './resource.ts';
 import { keyOf } from './store.ts';
 
-/** Candidates wait up to so much longer than the retry period, so that they don't all ask at once. */
+/** By how much longer than the retry period candidates may wait, so that they do not all ask at once. */
 const jitter = 1.2;
 
 export interface LeaseElectorOptions {
@@ -18,11 +18,11 @@ export interface LeaseElectorOptions {
   readonly identity: string;
   /** How long other candidates wait for an unrenewed lease. */
   readonly leaseDurationMilliseconds: number;
-  /** How long the leader keeps leading without a renewal: shorter, by more than clocks can drift apart. */
+  /** How long the leader keeps leading without a renewal: shorter than that, by more than clocks can drift apart. */
   readonly renewDeadlineMilliseconds: number;
-  /** Several times shorter than that. */
+  /** Several times shorter than the renew deadline. */
   readonly retryPeriodMilliseconds: number;
-  /** Of the lease while this process holds it, and until another one does. */
+  /** Transitions of the lease: while this process holds it, and until another process does. */
   readonly annotations?: Readonly<Record<string, string>> | null;
   readonly log: Log;
   readonly onStartedLeading: () => void;
@@ -38,7 +38,7 @@ interface ObservedLease {
 
 /**
  * One of several candidates for a coordination.k8s.io Lease, by client-go's rules. Leads at most once: when the lease
- * is lost, `run` ends and the process is expected to.
+ * is lost, `run` ends and the process should too.
  */
 export class LeaseElector {
   readonly #options: LeaseElectorOptions;
@@ -55,9 +55,9 @@ export class LeaseElector {
   }
 
   /**
-   * Whether a write may be started now. Judged by the clock at every call: false once the renew deadline has passed,
-   * even where the timer that should have noticed is late, because the process was stopped or the loop blocked; and
-   * from the very moment of an abort or a release.
+   * Whether a write may be started now. Checked against the clock at every call: false once the renew deadline has
+   * passed, even if the timer that should have noticed is late, because the process was stopped or the loop blocked;
+   * and from the moment of an abort or a release.
    */
   isLeader(): boolean {
     return this.#leading && !this.#ending && this.#leftMilliseconds() > 0;
@@ -218,7 +218,7 @@ export class LeaseElector {
       priority: 'lease',
       retries: 0,
       timeoutMilliseconds: this.#callTimeoutMilliseconds,
-      // A leader that was suspended between these lines and the network renews nothing when it resumes.
+      // A leader that was suspended between here and the network renews nothing when it resumes.
       isStillWanted: () => !this.#leading || this.#leftMilliseconds() > 0,
       ...(signal && { signal }),
     });

@@ -7,7 +7,7 @@ import { answerTo, inTime, type PlainAnswer } from './plain-http.ts';
 
 export interface PrometheusSeries {
   readonly labels: Readonly<Record<string, string>>;
-  /** As Prometheus writes it: a number, `NaN`, `+Inf` or `-Inf`. */
+  /** In Prometheus' notation: a number, `NaN`, `+Inf` or `-Inf`. */
   readonly value: string;
 }
 
@@ -15,29 +15,29 @@ export interface PrometheusSeries {
 export type PrometheusQuery = (query: string) => Promise<readonly PrometheusSeries[]>;
 
 export interface PrometheusOptions {
-  /** `http` or `https`, maybe with the path that all its paths begin with, and without a slash at the end. */
+  /** `http` or `https`, optionally with a common prefix of all paths, without a trailing slash. */
   readonly url: string;
-  /** PEM file of the CA of its certificate; `null`: those that Node knows. */
+  /** PEM file of the CA of its certificate; `null`: Node's own CAs. */
   readonly caFile: string | null;
-  /** File of a bearer token; `null`: none is sent. */
+  /** File of a bearer token; `null` without one. */
   readonly tokenFile: string | null;
   /** File with `user:password`, instead of a token. */
   readonly basicAuthFile: string | null;
-  /** File of other headers, `Name: value` a line. */
+  /** File with further headers, one `Name: value` on each line. */
   readonly headersFile: string | null;
-  /** `http` or `https` address of the proxy on the way; `null`: none. */
+  /** `http` or `https` address of a proxy; `null` without one. */
   readonly proxyUrl: string | null;
 }
 
-/** For a whole query: connection, head and body. */
+/** Time limit of a whole query: connection, header and body. */
 export const queryTimeoutMilliseconds = 5000;
-/** Enough to name what fails. */
+/** Enough to identify the failing series. */
 const mostSeries = 100;
 const connectMilliseconds = 2000;
 const mostConnections = 128;
 const longestMessage = 300;
 
-/** Headers that a request needs as they are. */
+/** Headers to send as they are. */
 const ownHeaders: ReadonlySet<string> = new Set([
   'accept',
   'authorization',
@@ -54,7 +54,7 @@ const ownHeaders: ReadonlySet<string> = new Set([
 ]);
 const mostHeaders = 32;
 
-/** Follows no redirect, and uses no proxy but the given one: credentials go to this address and nowhere else. */
+/** Follows no redirect, and uses no proxy except the given one: credentials go only to this address. */
 export class PrometheusHttp {
   readonly #options: PrometheusOptions;
   readonly #world: World;
@@ -96,7 +96,7 @@ export class PrometheusHttp {
     return answerTo(agent, request, signal);
   }
 
-  /** A CA that has changed counts for the next connection. */
+  /** A changed CA applies to the next connection. */
   async #agent(): Promise<Dispatcher> {
     const ca = await this.#ca();
     if (this.#connected?.ca !== ca) {
@@ -114,7 +114,7 @@ export class PrometheusHttp {
     const common = { connections: mostConnections, maxHeaderSize: 16 * 1024 };
     const { proxyUrl } = this.#options;
     if (proxyUrl === null) return new Agent({ ...common, connect });
-    // A proxy reads what is not encrypted, and many let no tunnel through to a port that is not 443.
+    // A proxy reads unencrypted requests itself, and many refuse tunnels to ports other than 443.
     const proxyTunnel = this.#endpoint.protocol === 'https:';
     return new ProxyAgent({ ...common, uri: proxyUrl, requestTls: connect, proxyTunnel });
   }
@@ -127,7 +127,7 @@ export class PrometheusHttp {
     throw new ConfigurationError(`expected certificates in PEM at ${caFile} (--prometheus-ca-file), got none in it`);
   }
 
-  /** Read for every query, since the kubelet rotates what is mounted in place. */
+  /** Read for every query, since the kubelet replaces mounted files in place. */
   async #headers(): Promise<Readonly<Record<string, string>>> {
     const { headersFile } = this.#options;
     const others =
@@ -194,7 +194,7 @@ interface QueryAnswer {
   readonly data?: { readonly resultType?: unknown; readonly result?: unknown } | null;
 }
 
-/** As Prometheus evaluates an alerting rule: a scalar is a series without labels, and nothing else may come back. */
+/** As Prometheus evaluates an alerting rule: a scalar is a series without labels, and no other type is valid. */
 function prometheusSeries({ status, body }: PlainAnswer): readonly PrometheusSeries[] {
   const answer = jsonOf(body) as QueryAnswer | null | undefined;
   if (status !== 200 || answer?.status !== 'success') {
@@ -207,7 +207,7 @@ function prometheusSeries({ status, body }: PlainAnswer): readonly PrometheusSer
     throw new Error(`expected the query to return a vector, got ${shortened(String(resultType), longestMessage)}`);
   }
   const [warning] = Array.isArray(answer.warnings) ? answer.warnings : [];
-  // Series may be missing, such as those of a Prometheus that another one could not ask.
+  // Series may be missing, such as those of a Prometheus that another one could not reach.
   if (result.length === 0 && warning !== undefined) {
     throw new Error(`expected a complete answer, got a warning: ${shortened(String(warning), longestMessage)}`);
   }

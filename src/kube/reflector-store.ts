@@ -9,16 +9,16 @@ export interface OwnedRecordsOptions<R extends Stored> {
   /** Objects of another kind are skipped. */
   readonly kind: string;
   readonly project: (raw: Json) => R | null;
-  /** Called for an object that could not be decoded, or, with `null`, when a subscriber threw. */
+  /** Called for an object that could not be decoded, or with `null` when a subscriber threw. */
   readonly onFailure: (error: unknown, what: string, reason: DecodeFailureReason | null) => void;
 }
 
-/** The records of a list that is not complete yet, by their keys. */
+/** The records of an incomplete list, by their keys. */
 export type Listing<R> = Map<string, R>;
 
 /**
- * The objects that one reflector has put into a store, which others may share. An object that can't be projected, or
- * isn't selected any more, leaves the store.
+ * The objects that one reflector has put into a store, which several may share. An object that can't be projected, or
+ * is no longer selected, leaves the store.
  */
 export class ReflectorStore<R extends Stored> {
   readonly #options: OwnedRecordsOptions<R>;
@@ -40,8 +40,8 @@ export class ReflectorStore<R extends Stored> {
   }
 
   /**
-   * Projects an object into the listing if there is one, else into the store. Returns whether it is an object of this
-   * kind, wanted or not.
+   * Projects an object into the listing if there is one, otherwise into the store. Returns whether it is an object of
+   * this kind, wanted or not.
    */
   put(raw: unknown, listing: Listing<R> | null): boolean {
     const key = this.#keyOf(raw);
@@ -72,7 +72,7 @@ export class ReflectorStore<R extends Stored> {
     this.#forget(key, listing);
   }
 
-  /** `null` for what is no object of this kind. Items of a list need not have a kind: Kubernetes' own don't. */
+  /** `null` if it is not an object of this kind. Items of a list need not have a kind; Kubernetes' own have none. */
   #keyOf(raw: unknown): string | null {
     const { kind: expected, onFailure } = this.#options;
     const metadata = metadataOf(raw);

@@ -20,27 +20,27 @@ import { type Listing, ReflectorStore } from './reflector-store.ts';
 import { path } from './resource.ts';
 import type { Store, Stored } from './store.ts';
 
-/** A page blocks the event loop while it is parsed; garbage of larger pages outlives the young generation. */
+/** Parsing a page blocks the event loop, and garbage of larger pages outlives the young generation. */
 const defaultPageSize = 50;
-/** The server ends each watch after a random time between the two, so that they don't all end together. */
+/** The server ends each watch after a random time between these two, so that they do not all end together. */
 const shortestWatchSeconds = 240;
 const longestWatchSeconds = 480;
 /** Bookmarks come about every 60 s; a connection that is silent for twice as long is treated as dead. */
 const silenceMilliseconds = 120_000;
 /**
- * After this many silent watches in a row the objects are listed again. The API server drops events and bookmarks
- * without a word up to the resourceVersion that a watch has asked for (apiserver 0.36, watch_cache.go and
- * cache_watcher.go), and after etcd was restored from a backup that may be far in the future.
+ * After this many consecutive silent watches the objects are listed again. The API server silently drops events and
+ * bookmarks up to the resourceVersion that a watch has requested (apiserver 0.36, watch_cache.go and cache_watcher.go),
+ * which may be far in the future after etcd was restored from a backup.
  */
 const mostSilentWatches = 2;
 /** After a watch that was open this long, the next failure counts as the first again. */
 const goodWatchMilliseconds = 10_000;
-/** After so long without an answer an optional kind counts as unavailable: longer than a watch may be silent. */
+/** After this time without an answer an optional kind counts as unavailable: longer than a watch may be silent. */
 const unansweredMilliseconds = 180_000;
 const retryBackoff: BackoffOptions = { firstMilliseconds: 200, longestMilliseconds: 10_000 };
 /** The longest Retry-After that is obeyed: without a cache the controller does nothing. */
 const longestAskedMilliseconds = 60_000;
-/** After this many expired page tokens in a row the list is requested in one page, which can't expire. */
+/** After this many consecutive expired page tokens the list is requested in one page, which can't expire. */
 const mostPagesLost = 2;
 const pageTimeoutMilliseconds = 60_000;
 
@@ -53,12 +53,13 @@ export interface ReflectorObserver {
   ignored?(reason: DecodeFailureReason): void;
 }
 
-/** Why a kind can't be read: its definition isn't there, no role grants it, or every try has failed for a while. */
+/** Why a kind can't be read: its definition does not exist, no role grants it, or every try has failed for a while. */
 export type Unavailable = 'Forbidden' | 'NotFound' | 'Unanswered';
 
 /**
- * A list is older than what was known before: etcd was restored from a backup. What was derived from newer objects is
- * wrong, such as which of two states of an object is the later one. Kubernetes asks to restart its own components then.
+ * A list is older than what was known before: etcd was restored from a backup. Facts that follow from newer objects are
+ * wrong, such as which of two states of an object is the later one. Kubernetes recommends to restart its own components
+ * then.
  */
 export class RewoundError extends Error {
   override readonly name = 'RewoundError';
@@ -67,7 +68,7 @@ export class RewoundError extends Error {
 export interface ReflectorOptions<R extends Stored> extends ListedKind {
   readonly client: ApiClient;
   readonly world: World;
-  /** Selectors, for list and watch alike. */
+  /** Selectors, for both list and watch. */
   readonly query?: Query;
   /** What to keep of an object; `null` for nothing. An error skips that object alone. */
   readonly project: (raw: Json) => R | null;
@@ -75,31 +76,31 @@ export interface ReflectorOptions<R extends Stored> extends ListedKind {
   readonly log: Log;
   readonly pageSize?: number;
   /**
-   * Lists by the watch itself: the server sends every object, then a bookmark, then changes (`sendInitialEvents`, on by
-   * default since Kubernetes 1.34). No page has to be kept while it is parsed. From a server without it pages are
-   * listed.
+   * Lists with the watch itself: the server sends every object, then a bookmark, then changes (`sendInitialEvents`, on
+   * by default since Kubernetes 1.34). No page has to be kept while it is parsed. If the server does not support it,
+   * pages are listed.
    */
   readonly streamsLists?: boolean;
   readonly observer?: ReflectorObserver;
   /**
-   * Set for an optional kind: while it is forbidden or missing it counts as synced, and this is called with the reason,
-   * the API server's message, and whether it could be read before, then with `null` once it can be read. Known objects
-   * stay while it is forbidden or unanswered, and go when the kind is gone.
+   * Set for an optional kind: while it is forbidden or missing it counts as synced. Called with the reason, the API
+   * server's message, and whether it could be read before; then with `null` once it can be read. Known objects stay
+   * while the kind is forbidden or unanswered, and are removed when the kind is gone.
    */
   readonly onUnavailable?: (why: Unavailable | null, message: string, wasRead: boolean) => void;
-  /** `run` rejects with `RewoundError` when a list is older than what was known before. Else it goes on. */
+  /** `run` rejects with `RewoundError` when a list is older than what was known before. Otherwise it continues. */
   readonly endsWhenRewound?: boolean;
-  /** Set for a kind that is optional for this reason alone. The callback logs it. */
+  /** Set for a kind that is optional for this reason only. The callback logs it. */
   readonly onlyWhere?: Exclude<Unavailable, 'Unanswered'>;
 }
 
 /**
- * Keeps a store as the API server has the objects of one kind: lists them, then watches, and starts over
- * whenever it can't be sure to have missed nothing. Several reflectors may feed one store; each removes only what it
- * has put there itself.
+ * Keeps a store in sync with the API server for the objects of one kind: lists them, then watches, and starts over
+ * whenever it may have missed something. Several reflectors may feed one store; each removes only what it has put there
+ * itself.
  */
 export class Reflector<R extends Stored> {
-  /** Resolves once the first list is in the store, or `run` has ended without one: `hasSynced` tells. */
+  /** Resolves once the first list is in the store, or `run` has ended without one: see `hasSynced`. */
   readonly synced: Promise<void>;
   readonly #options: ReflectorOptions<R>;
   readonly #path: string;
@@ -108,15 +109,15 @@ export class Reflector<R extends Stored> {
   #hasSynced = false;
   #wasRead = false;
   #resourceVersion: string | null = null;
-  /** The newest that was ever known, to notice an older list. */
+  /** The newest version that was ever known, to notice an older list. */
   #newest: string | null = null;
-  /** In a row, without anything between them. */
+  /** Consecutive, without anything between them. */
   #silentWatches = 0;
   #heardAtMilliseconds: number | null = null;
   #unavailable: Unavailable | null = null;
-  /** The reason why it can't be read that was logged last; it is logged once. */
+  /** The last logged reason why it can't be read, so that it is logged once. */
   #reported: Unavailable | null = null;
-  /** In a row. */
+  /** Consecutive. */
   #pagesLost = 0;
   #wentWell = false;
   #streamsLists: boolean;
@@ -144,7 +145,7 @@ export class Reflector<R extends Stored> {
     return this.#heardAtMilliseconds === null ? null : this.#options.world.monotonic() - this.#heardAtMilliseconds;
   }
 
-  /** Runs until aborted. Rejects with `RewoundError` where `endsWhenRewound` says so, and with nothing else. */
+  /** Runs until aborted. Rejects only with `RewoundError`, if `endsWhenRewound` is set. */
   async run(signal: AbortSignal): Promise<void> {
     const { world, log, observer } = this.#options;
     let failures = 0;
@@ -184,7 +185,7 @@ export class Reflector<R extends Stored> {
     this.#resolveSynced();
   }
 
-  /** A page that says 404 proves nothing: only discovery knows that the API server does not serve the kind. */
+  /** A page that answers 404 proves nothing: only discovery shows that the API server does not serve the kind. */
   async #proven(error: unknown, signal: AbortSignal): Promise<unknown> {
     const { client, kind, onUnavailable } = this.#options;
     if (!(error instanceof ApiError) || error.isStatus || !isMissing(error) || onUnavailable === undefined)
@@ -194,7 +195,7 @@ export class Reflector<R extends Stored> {
     return new ApiError({ status, reason, message, cause: error });
   }
 
-  /** Whether the failure is that of an optional kind, and handled. */
+  /** Whether the failure is that of an optional kind, which is handled here. */
   #goesWithout(error: unknown): boolean {
     const why = unavailability(error);
     const { onUnavailable, onlyWhere = why } = this.#options;
@@ -207,7 +208,7 @@ export class Reflector<R extends Stored> {
     return true;
   }
 
-  /** What the store has may be old. New objects would not be seen. */
+  /** The store may be out of date, and new objects would be missed. */
   #noteSilence(error: unknown): void {
     const { ageMilliseconds } = this;
     const { onUnavailable, onlyWhere } = this.#options;
@@ -254,7 +255,7 @@ export class Reflector<R extends Stored> {
     }
   }
 
-  /** Resolves to the resourceVersion to watch from. Until the last page is there the store stays as it is. */
+  /** Resolves to the resourceVersion to watch from. The store stays as it is until the last page has arrived. */
   async #list(signal: AbortSignal): Promise<string> {
     const { client, query = {}, pageSize = defaultPageSize, observer } = this.#options;
     const limit = this.#pagesLost < mostPagesLost ? pageSize : undefined;
@@ -301,8 +302,8 @@ export class Reflector<R extends Stored> {
   }
 
   /**
-   * Resolves to how many events it brought, once the server has ended it. Without a resourceVersion it begins with a
-   * streamed list; until its end the store stays as it is.
+   * Resolves to the number of events, once the server has ended it. Without a resourceVersion it begins with a streamed
+   * list; the store stays as it is until its end.
    */
   async #watch(resourceVersion: string | null, signal: AbortSignal): Promise<number> {
     const { client, world, query } = this.#options;
@@ -347,7 +348,7 @@ export class Reflector<R extends Stored> {
   }
 
   /**
-   * Takes an event into the listing if there is one, else into the store. Returns whether it ends a streamed list.
+   * Puts an event into the listing if there is one, otherwise into the store. Returns whether it ends a streamed list.
    * Throws if something may have been missed; the next list then replaces the store.
    */
   #take(event: WatchEvent, listing: Listing<R> | null): boolean {

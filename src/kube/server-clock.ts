@@ -1,21 +1,22 @@
+import { milliseconds } from '../base/json.ts';
 import type { Log, World } from '../base/world.ts';
 
 /** The header `Date` of an answer has whole seconds. */
 const cutMilliseconds = 1000;
-/** A smaller difference stays: clocks that NTP keeps differ by less, and an answer takes a while. */
+/** A smaller difference is ignored: clocks that NTP keeps differ by less, and an answer takes a while. */
 const toleratedMilliseconds = 3000;
 
 /**
- * The same world on the API server's clock, which gave the objects most of their timestamps, as far as answers show it
- * (header `Date`). Timestamps that are written and ages of what others have written agree then, whatever the clock of
- * this machine says, and so do those of the process before and after this one. The monotonic clock stays as it is.
+ * The same world on the API server's clock, which has set most timestamps of objects, as far as responses show it
+ * (header `Date`). Timestamps that are written and ages of others' timestamps then agree, whatever the clock of this
+ * machine shows, also with the processes before and after this one. The monotonic clock stays as it is.
  */
 export function onServerClock(world: World, log: Pick<Log, 'warn'>): World {
   let aheadMilliseconds = 0;
   const compare = (date: string | undefined, sentMilliseconds: number): void => {
-    const server = Date.parse(date ?? '');
-    if (Number.isNaN(server)) return;
-    // The answer was written after the request was sent, and before it came.
+    const server = milliseconds(date ?? null);
+    if (server === null) return;
+    // The answer was written between the sending of the request and its arrival.
     const atLeast = server - world.wall();
     const atMost = server + cutMilliseconds - sentMilliseconds;
     const agrees =

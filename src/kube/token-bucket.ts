@@ -1,8 +1,8 @@
 import type { World } from '../base/world.ts';
 
 /**
- * Which calls go first when the rate limit makes calls wait: keeping the lease, then
- * confirming and carrying out a disruption, then writing its status, then the rest.
+ * Which calls go first when the rate limit makes them wait: keeping the lease, then confirming and carrying out a
+ * disruption, then writing its status, then the rest.
  */
 export type Priority = 'lease' | 'disrupt' | 'status' | 'events' | 'read';
 
@@ -16,9 +16,11 @@ const longestStarvingMilliseconds = 1000;
 /** A timer may fire slightly early; waiting for less than this would spin. */
 const shortestWaitMilliseconds = 1;
 
-/** Tokens taken before the calls that need them, so that none of these calls waits. Unused tokens are returned. */
+/**
+ * Tokens that are taken before the calls that need them, so that none of these calls waits. Unused tokens are returned.
+ */
 export interface Reservation {
-  /** Whether there was one left for a call. */
+  /** Whether there was a token left for a call. */
   take(): boolean;
   /** Takes no more tokens. */
   end(): void;
@@ -35,11 +37,11 @@ export interface TokenBucketOptions {
   readonly world: World;
   /** Average calls per second. */
   readonly qps: number;
-  /** Calls that may go at once after an idle time. */
+  /** Calls that may be sent at once after an idle time. */
   readonly burst: number;
 }
 
-/** The calls of one rank that wait. Tenants take turns: the one whose turn is next comes first. */
+/** The waiting calls of one rank. Tenants take turns: the one whose turn is next comes first. */
 class Lane {
   readonly #waiting = new Map<string, Set<Waiter>>();
 
@@ -54,7 +56,7 @@ class Lane {
     this.#waiting.set(waiter.tenant, waiters.add(waiter));
   }
 
-  /** It had its turn, or has given up. The next turn of its tenant comes after those of all others. */
+  /** It had its turn, or was aborted. The next turn of its tenant comes after those of all others. */
   remove(waiter: Waiter): void {
     const waiters = this.#waiting.get(waiter.tenant);
     if (waiters?.delete(waiter) !== true) return;
@@ -65,9 +67,9 @@ class Lane {
 
 /**
  * Limits the rate of calls. Higher priorities go first. Within a rank tenants take turns, so that a tenant with a
- * thousand calls delays another one by a call; the calls of one tenant go in order. Keeping the lease waits for
- * nothing, not even for tokens; of the rest a call that has waited for a second goes first. Uses the monotonic clock: a
- * step of the wall clock neither opens nor closes it.
+ * thousand calls delays another one by one call; the calls of one tenant go in order. Keeping the lease waits for
+ * nothing, not even for tokens; among the rest, a call that has waited for a second goes first. Uses the monotonic
+ * clock, so that steps of the wall clock have no effect.
  */
 export class TokenBucket {
   readonly #world: World;
@@ -89,8 +91,8 @@ export class TokenBucket {
   }
 
   /**
-   * Resolves to `true` once the call may go, or to `false` when the signal is aborted before. With `tokens`, that many
-   * calls may go at once. More of them than the burst go when the bucket is full, and those after them wait for it.
+   * Resolves to `true` once the call may go, or to `false` if the signal is aborted first. With `tokens`, that many
+   * calls may go at once. If they exceed the burst, they go when the bucket is full, and later calls wait for it.
    */
   take(priority: Priority, signal?: AbortSignal, tokens = 1, tenant = ''): Promise<boolean> {
     if (signal?.aborted) return Promise.resolve(false);
@@ -117,7 +119,7 @@ export class TokenBucket {
     });
   }
 
-  /** Takes tokens before the calls that will need them; `null` when the signal is aborted before. */
+  /** Takes tokens before the calls that will need them; `null` if the signal is aborted first. */
   async reserve(
     priority: Priority,
     tokens: number,

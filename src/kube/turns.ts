@@ -1,6 +1,6 @@
 /**
- * Keys that wait, in the order of turns: each tenant in turn, and the keys of one tenant in the order in which they
- * came. A tenant that has a thousand keys delays the key of another one by one turn.
+ * Waiting keys in the order of turns: each tenant in turn, and the keys of one tenant in the order in which they came.
+ * A tenant with a thousand keys delays the key of another tenant by one turn.
  */
 export class Turns {
   readonly #tenantOf: (key: string) => string;
@@ -24,7 +24,7 @@ export class Turns {
     this.#size += 1;
   }
 
-  /** Takes the next key of a tenant that may have one more. `null` if there is none. */
+  /** Takes the next key of a tenant that may have another one. `null` if there is none. */
   next(mayHaveMore: (tenant: string) => boolean): string | null {
     for (const [tenant, keys] of this.#waiting) {
       if (!mayHaveMore(tenant)) continue;
@@ -32,7 +32,7 @@ export class Turns {
       if (key === undefined) continue;
       keys.delete(key);
       this.#size -= 1;
-      // The tenant goes to the end.
+      // The tenant moves to the end.
       this.#waiting.delete(tenant);
       if (keys.size > 0) this.#waiting.set(tenant, keys);
       return key;

@@ -7,6 +7,8 @@ import { Turns } from './turns.ts';
 const retryBackoff = { firstMilliseconds: 100, longestMilliseconds: 60_000 };
 /** When more keys than this wait, each run starts in its own iteration of the event loop. */
 const crowd = 16;
+/** The share of the workers that the keys of one tenant may have, rounded up. */
+const mostOfOneTenant = 0.5;
 /** How long aborted runs may take to end. */
 const abortGraceMilliseconds = 1_000;
 
@@ -28,8 +30,8 @@ export interface WorkQueueOptions {
   readonly world: World;
   readonly concurrency: number;
   /**
-   * Whose key it is. Tenants take turns, and one of them has at most half of the workers, rounded up, so that keys
-   * whose runs take long keep no other tenant waiting. Without it all keys have one tenant, which has all workers.
+   * The tenant of a key. Tenants take turns, and each has at most half of the workers, rounded up, so that keys with
+   * long runs do not keep other tenants waiting. Without it all keys have one tenant, which has all workers.
    */
   readonly tenantOf?: (key: string) => string;
   /** Resolves: done, and earlier failures are forgotten. Rejects: retried with backoff. */
@@ -56,15 +58,15 @@ export class WorkQueue {
   readonly #pool: PQueue;
   readonly #abort = new AbortController();
   readonly #observer: WorkQueueObserver | undefined;
-  /** The keys that a worker takes next. The pool has a task for each, which takes whichever key is next. */
+  /** The keys that workers take next. The pool has a task for each key, which takes whichever key is next. */
   readonly #turns: Turns;
   /** How many runs each tenant has now. */
   readonly #runsOf = new Map<string, number>();
-  /** Tasks that found only keys of tenants that have enough workers. */
+  /** Tasks that found only keys of tenants that already have enough workers. */
   #idleTasks = 0;
-  /** To be worked on: since when. */
+  /** Waiting keys, and since when they wait. */
   readonly #dirty = new Map<string, number>();
-  /** Being worked on: since when. */
+  /** Keys in progress, and since when. */
   readonly #processing = new Map<string, number>();
   readonly #planned = new Map<string, Planned>();
   readonly #failures = new Map<string, number>();
@@ -80,7 +82,7 @@ export class WorkQueue {
     );
   }
 
-  /** How many keys wait for a worker. Not those under way, nor those that are due later. */
+  /** How many keys wait for a worker. Not those in progress, nor those that are due later. */
   get depth(): number {
     return this.#turns.size;
   }
@@ -113,13 +115,13 @@ export class WorkQueue {
     this.#planned.set(key, { dueMilliseconds, cancel });
   }
 
-  /** Starts the workers. Keys added before wait until then. */
+  /** Starts the workers. Keys that were added before wait until then. */
   start(): void {
     if (!this.#draining) this.#pool.start();
   }
 
   /**
-   * Starts no more runs, forgets what waits, and resolves once the current runs have ended. After the grace period they
+   * Starts no more runs, drops waiting keys, and resolves once the current runs have ended. After the grace period they
    * are aborted.
    */
   async drain(graceMilliseconds: number): Promise<void> {
@@ -158,14 +160,14 @@ export class WorkQueue {
 
   #mayRun(tenant: string): boolean {
     const { concurrency, tenantOf } = this.#options;
-    const most = tenantOf === undefined ? concurrency : Math.ceil(concurrency / 2);
+    const most = tenantOf === undefined ? concurrency : Math.ceil(concurrency * mostOfOneTenant);
     return (this.#runsOf.get(tenant) ?? 0) < most;
   }
 
   async #runNext(): Promise<void> {
     // Not in the caller's stack: a change may be one of many that belong together.
     await Promise.resolve();
-    // Runs without I/O follow one another without a pause: a thousand of them would block the event loop for a second.
+    // Without a pause, a thousand runs without I/O in a row would block the event loop for a second.
     if (this.#pool.size >= crowd) await delay(this.#options.world, 0);
     const key = this.#turns.next((tenant) => this.#mayRun(tenant));
     if (key === null) {

@@ -17,8 +17,8 @@ interface Sighting {
 const cutMilliseconds = 1000;
 
 /**
- * The observations of one object, by fact. An object and not a map: V8 then stores the names of the facts once for all
- * members of a fleet.
+ * The observations of one object, by fact. An object and not a map, because V8 then stores the names of the facts once
+ * for all members of a fleet.
  */
 type Facts = Record<string, Sighting>;
 
@@ -38,7 +38,7 @@ export class Ages {
   #nowMilliseconds = 0;
   #wallMilliseconds = 0;
 
-  /** With `before`, as that is after its last observation, which stays as it is. */
+  /** Copies `before`, because this is after its last observation, which stays as it is. */
   constructor(clocks: Clocks, before?: Ages) {
     this.#clocks = clocks;
     if (before === undefined) return;

@@ -28,8 +28,8 @@ export interface ObjectFacts
   readonly budgets: readonly SelectingBudget[];
 }
 
-/** Before any question is asked. */
-const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: notAsked, nodeLeaves: false };
+/** The facts before any question is asked. */
+const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: notAsked, nodeLeaves: false, clone: null };
 
 /**
  * Call within `ages.observe`.
@@ -79,11 +79,10 @@ function lastRunsOf(
 }
 
 interface Sighting extends Omit<LastRun, 'ordinal'> {
-  readonly uid: string;
   readonly createdAt: string;
 }
 
-/** Remembered by the member and not by its pod, which may be gone. A cache may show an older pod than a live read. */
+/** Remembered by member and not by pod, which may be gone. A cache may show an older pod than a live read. */
 function lastRunOf(
   cluster: ClusterRecord,
   ordinal: number,
@@ -95,21 +94,23 @@ function lastRunOf(
   const known = remembered === null ? null : (JSON.parse(remembered) as Sighting);
   const seen = member === null ? null : sightingOf(member, known);
   const last = seen ?? known;
-  // The time of the sighting does not count. It is kept under a version that no cached object is older than.
+  // The time of the observation does not count. It is kept under a version that no cached object is older than.
   if (last !== null) ages.since({ uid: cluster.uid, resourceVersion: '' }, fact, JSON.stringify(last));
   return last && { ordinal, revision: last.revision, image: last.image, version: last.version, worked: last.worked };
 }
 
-/** `null` if its mysqld has never started in this pod. */
+/**
+ * `null` if its mysqld has never started in this pod. A mysqld that has worked on the data also counts for the next
+ * pods of its revision, until one of another revision has started.
+ */
 function sightingOf(
   { pod, facts }: { readonly pod: PodRecord; readonly facts: MemberFacts },
   known: Sighting | null,
 ): Sighting | null {
   if (hasNeverStarted(facts) || pod.revision === '' || (known !== null && pod.createdAt < known.createdAt)) return null;
-  const { uid, createdAt, revision, mysqld } = pod;
-  const isSame = known?.uid === uid && known.revision === revision;
-  const worked = facts.participatingForSeconds !== null || (isSame && known.worked);
-  return { uid, createdAt, revision, image: mysqld.image, version: mysqld.version?.version ?? null, worked };
+  const { createdAt, revision, mysqld } = pod;
+  const worked = facts.participatingForSeconds !== null || (known?.revision === revision && known.worked);
+  return { createdAt, revision, image: mysqld.image, version: mysqld.version?.version ?? null, worked };
 }
 
 function backupJobFacts(job: JobRecord, ages: Ages): BackupJobFacts {
@@ -174,7 +175,7 @@ function containerFacts(
   };
 }
 
-/** A container that has restarted before it was first seen may have been ready in between. */
+/** A container that restarted before it was first observed may have been ready in between. */
 function restartsInVain(
   { name, restarts }: ContainerRecord,
   pod: PodRecord,
@@ -188,7 +189,7 @@ function restartsInVain(
   return Math.max(0, restarts - lastReady);
 }
 
-/** A failure before any container could start is no container's fault. */
+/** A failure before any container could start is not the fault of a container. */
 interface Turn {
   readonly begun: boolean;
   /** The earliest time at which a container may have become unready, according to the API, or `null`. */
@@ -231,8 +232,8 @@ function terminating(pod: PodRecord, ages: Ages): number | null {
 }
 
 /**
- * A restart in between means that it ran, even if it was never observed running. Of a run whose end is not reported, as
- * after a loss of its node (ContainerStatusUnknown), only what this process has seen counts.
+ * A restart in between means that it ran, even if it was never observed running. For a run without a reported end, as
+ * after the loss of its node (ContainerStatusUnknown), only this process's observations count.
  */
 function idle(pod: PodRecord, ages: Ages): number {
   const mysqld = mysqldOf(pod);
@@ -258,8 +259,8 @@ function participatingSeconds(pod: PodRecord, facts: MemberFacts, cluster: Clust
 }
 
 /**
- * A change of the running pod begins anew: its label, or a resize by this program. The label goes last, so it shows the
- * time of both. A resize after it shows when the spec changed, and not when the kubelet followed.
+ * A change of the running pod starts the count again: its label, or a resize by this program. The label comes last, so
+ * it shows the time of both. A resize after it shows when the spec changed, and not when the kubelet followed.
  */
 function revised({ live, revision, revisionSetAt, ...pod }: PodRecord, ages: Ages): number {
   const resized =

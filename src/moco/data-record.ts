@@ -1,12 +1,12 @@
-import { type Json, object, text } from '../base/json.ts';
+import { object, text } from '../base/json.ts';
 import { parseMysqlVersion } from '../core/mysql-versions.ts';
 import type { DataRecord } from '../core/snapshot.ts';
 import { dataVolume } from './names.ts';
 
-// The record of the newest mysqld that has started on the data of a member: an annotation on the claim that has them.
-// Whoever may write claims in the namespace may write anything there.
+// The record of the newest mysqld that has started on the data of a member: an annotation on its claim. Everybody who
+// may write claims in the namespace may write anything there.
 
-/** A longer annotation is not read. A name has 253 characters at most, and the reference of an image about 500. */
+/** A longer annotation is not read. A name has at most 253 characters, and the reference of an image about 500. */
 const mostCharacters = 1024;
 
 const revisionName = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
@@ -15,7 +15,7 @@ const imageReference = /^[\w][-\w.:/@]{0,511}$/;
 /** The claim of a member's data. */
 export const dataClaimOf = (podName: string): string => `${dataVolume}-${podName}`;
 
-/** `null` of what this program cannot have written: nothing is known of such data. Extra fields are left out. */
+/** `null` for a record that this program cannot have written: such data count as unknown. Extra fields are left out. */
 export function parseDataRecord(annotation: string | null): DataRecord | null {
   if (annotation === null || annotation.length > mostCharacters) return null;
   let parsed: unknown;
@@ -24,7 +24,7 @@ export function parseDataRecord(annotation: string | null): DataRecord | null {
   } catch {
     return null;
   }
-  const { revision, image, version } = object(parsed) as Json;
+  const { revision, image, version } = object(parsed);
   const name = text(revision);
   if (name === null || !revisionName.test(name)) return null;
   const [reference, number] = [text(image), text(version)];
@@ -35,7 +35,7 @@ export function parseDataRecord(annotation: string | null): DataRecord | null {
   };
 }
 
-/** As `parseDataRecord` reads it. */
+/** In the format of `parseDataRecord`. */
 export const dataRecordText = ({ revision, image, version }: DataRecord): string =>
   JSON.stringify({ revision, ...(image !== null && { image }), ...(version !== null && { version }) });
 

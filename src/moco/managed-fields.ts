@@ -7,8 +7,8 @@ const timestampsMilliseconds = 1000;
 const mostManagers = 10;
 
 /**
- * When a label got its value, or later. `null` if nothing shows that. The API server records who has set a field last,
- * and when that writer last changed one of its fields: no earlier than this one.
+ * When a label got its value, or later. `null` if nothing shows that. The API server records which manager has set a
+ * field last, and when that manager last changed any of its fields, which is no earlier.
  */
 export function labelSetAt(managedFields: unknown, label: string): string | null {
   const times = objects(managedFields)
@@ -18,7 +18,9 @@ export function labelSetAt(managedFields: unknown, label: string): string | null
   return times.includes('') ? null : (times.toSorted().at(-1) ?? null);
 }
 
-/** Who has written an object within a second of its newest write, the status aside, in alphabetical order. */
+/**
+ * Which managers have written an object within a second of its newest write, except its status, in alphabetical order.
+ */
 export function newestManagers(managedFields: unknown): readonly string[] {
   const entries = objects(managedFields)
     .filter(({ subresource }) => subresource !== 'status')

@@ -19,7 +19,7 @@ export function versionOfImage(image: string): MysqlVersion | null {
   return version === null || isCalendarVersion(version) ? null : version;
 }
 
-/** What the specification of a pod says about its mysqld. */
+/** What a pod spec shows about its mysqld. */
 export function mysqldIn(spec: Json): MysqldFacts {
   const image = text(named(spec['containers'], mysqldContainer)['image']);
   const version = image === null ? null : versionOfImage(image);

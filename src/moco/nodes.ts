@@ -1,11 +1,11 @@
 import { conditionOf, type Json, object, objects, strings, text, texts } from '../base/json.ts';
 import { meets } from './selects.ts';
 
-// Whether a node takes a pod, as far as that follows from the node's own object and from what ties the pod: the rules
-// of the scheduler's plugins NodeUnschedulable, TaintToleration, NodeAffinity and VolumeBinding (Kubernetes 1.36),
-// without room. placement.ts has those that other pods matter to.
+// Whether a node takes a pod, as far as that follows from the node's own object and from the constraints of the pod:
+// the rules of the scheduler's plugins NodeUnschedulable, TaintToleration, NodeAffinity and VolumeBinding (Kubernetes
+// 1.36), without resources. placement.ts has the rules that depend on other pods.
 
-/** Taints that the node controller makes of conditions and of `unschedulable`. */
+/** Taints that the node controller sets for conditions and for `unschedulable`. */
 export const conditionTaintPrefix = 'node.kubernetes.io/';
 
 const nodeTaint = (name: string): Json => ({ key: `${conditionTaintPrefix}${name}`, effect: 'NoSchedule' });
@@ -27,12 +27,12 @@ const conditionTaints: readonly (readonly [
   ['NetworkUnavailable', (status) => status === 'True', nodeTaint('network-unavailable'), 'has no network'],
 ];
 
-/** The condition says so, and may be newer. Others with the prefix are set by people, such as `out-of-service`. */
+/** The condition shows this, and may be newer. People set others with the prefix, such as `out-of-service`. */
 const isOfCondition = ({ key }: Json): boolean =>
   ['unschedulable', 'unreachable'].some((name) => key === `${conditionTaintPrefix}${name}`) ||
   conditionTaints.some(([, , taint]) => taint['key'] === key);
 
-/** Its kubelet removes images that nothing uses, and then evicts pods. Whoever tolerates that may be one of them. */
+/** Its kubelet removes unused images, and then evicts pods, possibly also those that tolerate that. */
 export const hasDiskPressure = (node: Json): boolean =>
   conditionOf(object(node['status']), 'DiskPressure')['status'] === 'True';
 
@@ -41,7 +41,7 @@ const isDraining = (node: Json): boolean => conditionOf(object(node['status']), 
 const isPlanned = (node: Json): boolean =>
   conditionOf(object(node['status']), 'MaintenancePlanned')['status'] === 'True';
 
-/** It is to be emptied: whoever runs on it has to move anyway. */
+/** It is being drained: every pod on it has to move anyway. */
 export const isToBeEmptied = (node: Json | null): boolean =>
   node !== null && (object(node['spec'])['unschedulable'] === true || isDraining(node) || isPlanned(node));
 
@@ -79,7 +79,7 @@ function tolerates(toleration: Json, taint: Json): boolean {
   return key === taint['key'] && (exists || (text(toleration['value']) ?? '') === (text(taint['value']) ?? ''));
 }
 
-/** Something that ties a pod to nodes: one of its terms has to match. */
+/** A constraint that ties a pod to nodes: one of its terms has to match. */
 export interface Tie {
   /** For people. */
   readonly what: string;
@@ -103,7 +103,7 @@ export function tiesOf(template: Json): readonly Tie[] {
   ];
 }
 
-/** What a PersistentVolume ties the pods that mount it to, or `null`. */
+/** The constraint of a PersistentVolume on the pods that mount it, or `null`. */
 export function tieOfVolume(volume: Json): Tie | null {
   const required = object(object(volume['spec'])['nodeAffinity'])['required'];
   const what = `the volume ${text(object(volume['metadata'])['name'])}`;
@@ -123,7 +123,7 @@ function matchesTerm(term: Json, node: Json): boolean {
   );
 }
 
-/** Selectors of nodes also compare numbers. */
+/** Node selectors can also compare numbers. */
 function holds({ operator: given, values: listed }: Json, value: string | undefined): boolean {
   const [operator, values] = [text(given) ?? '', strings(listed)];
   const met = meets(operator, values, value);

@@ -4,11 +4,11 @@ import { matches, refusalsOf, tiesOf } from './nodes.ts';
 import type { LabelSelector } from './records.ts';
 import { selectorOf, selects } from './selects.ts';
 
-// Where a pod may be beside the other members of its cluster: the rules of the scheduler's plugins InterPodAffinity and
-// PodTopologySpread (Kubernetes 1.36), of which it keeps those that are required. Pods of others are not known, so a
-// node that they rule out counts as one that takes the pod.
+// Where a pod may run beside the other members of its cluster: the required rules of the scheduler's plugins
+// InterPodAffinity and PodTopologySpread (Kubernetes 1.36). Pods of other workloads are unknown, so a node that they
+// rule out counts as one that takes the pod.
 
-/** Another member of the cluster, where it is now. */
+/** Another member of the cluster, at its present place. */
 export interface PlacedPod {
   readonly name: string;
   /** The name of its node. */
@@ -17,7 +17,7 @@ export interface PlacedPod {
   readonly terminating: boolean;
 }
 
-/** Something that rules nodes out. */
+/** A constraint that rules nodes out. */
 export interface Barrier {
   /** For people. */
   readonly what: string;
@@ -28,7 +28,7 @@ const labelsOf = (node: Json): Readonly<Record<string, string>> => texts(object(
 const nameOf = (node: Json): string => text(object(node['metadata'])['name']) ?? '';
 
 /**
- * What the other members rule out for the next pod of a member.
+ * The nodes that the other members rule out for the next pod of a member.
  *
  * @param template that of the update revision
  * @param nodes all nodes
@@ -53,7 +53,7 @@ export function barriersOf(
   ];
 }
 
-/** The template says where a pod may not be because of other pods. */
+/** Whether the template excludes nodes because of other pods. */
 export function keepsApart(template: Json): boolean {
   const spec = object(template['spec']);
   const affinity = object(object(spec['affinity'])['podAntiAffinity']);
@@ -63,14 +63,14 @@ export function keepsApart(template: Json): boolean {
   );
 }
 
-/** The term is about pods of this namespace. A selector of namespaces may be: it is taken to be. */
+/** The term selects pods of this namespace. A namespace selector is assumed to select it. */
 function concerns(term: Json, namespace: string): boolean {
   const names = strings(term['namespaces']);
   if (term['namespaceSelector'] !== undefined) return true;
   return names.length === 0 || names.includes(namespace);
 }
 
-/** An absent selector selects no pod. `matchLabelKeys` ask for the value that the pod itself has. */
+/** An absent selector selects no pod. `matchLabelKeys` require the value that the pod itself has. */
 function selectorWith(given: Json, labels: Readonly<Record<string, string>>): LabelSelector | null {
   if (given['labelSelector'] === undefined || given['labelSelector'] === null) return null;
   const selector = selectorOf(given['labelSelector']);
@@ -149,7 +149,7 @@ function spread(
   };
 }
 
-/** Whether the node's domain counts: by default if the template is not tied to others, whatever its taints are. */
+/** Whether the node's domain counts: by default if the template's node constraints match, whatever its taints are. */
 function countsFor(constraint: Json, template: Json, node: Json): boolean {
   const { nodeAffinityPolicy = 'Honor', nodeTaintsPolicy = 'Ignore' } = constraint;
   const isTied = nodeAffinityPolicy === 'Honor' && !tiesOf(template).every((tie) => matches(tie, node));

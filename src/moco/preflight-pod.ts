@@ -13,25 +13,25 @@ export interface TemplateImage {
   readonly pullPolicy: (typeof pullPolicies)[number];
 }
 
-/** What a preflight on one node is made from. */
+/** The inputs for a preflight on one node. */
 export interface PreflightOf {
   readonly namespace: string;
   readonly clusterName: string;
   readonly rollout: { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string };
   readonly node: string;
-  /** Of the update revision. */
+  /** The template of the update revision. */
   readonly revision: string;
   readonly template: Json;
-  /** Of a member on this node, which has its images. */
+  /** The pod of a member on this node, which has its images. */
   readonly templateBefore: Json;
-  /** Whether the images can be had, or whether the new mysqld accepts its configuration. */
+  /** Whether the images are available, or whether the new mysqld accepts its configuration. */
   readonly about: 'images' | 'configuration';
   readonly timeoutSeconds: number;
 }
 
 /**
- * Every image that a pod of this template needs, once. One that is never pulled has to be on the node already, which
- * the kubelet finds out of a volume as well.
+ * Every image that a pod of this template needs, once. An image that is never pulled has to be on the node already,
+ * which the kubelet also checks for a volume.
  */
 export function imagesOf(template: Json): readonly TemplateImage[] {
   const spec = object(template['spec']);
@@ -51,7 +51,7 @@ export function imagesOf(template: Json): readonly TemplateImage[] {
   return [...images].map(([image, pullPolicy]) => ({ image, pullPolicy }));
 }
 
-/** The same for every try. It is no name of a member, whatever the name of its cluster. */
+/** The same for every try. It cannot be the name of a member, whatever the name of its cluster. */
 export const preflightName = (
   rolloutUid: string,
   revision: string,
@@ -62,7 +62,7 @@ export const preflightName = (
 
 const namePrefix = 'moco-rollout-preflight-';
 
-/** Anybody may give a pod our label, a member as well: this program has made what it owns and what has such a name. */
+/** Anybody may give a pod our label, even a member: pods of this program have this owner and such a name. */
 export function isPreflightOf(rolloutUid: string, { metadata }: Json): boolean {
   const { name, ownerReferences } = object(metadata);
   const owner = objects(ownerReferences).find(({ controller }) => controller === true);
@@ -73,10 +73,10 @@ export function isPreflightOf(rolloutUid: string, { metadata }: Json): boolean {
 const graceSeconds = 60;
 
 /**
- * A pod that fetches images on a node by mounting them (image volumes, GA in Kubernetes 1.36) and runs nothing of them:
+ * A pod that fetches images on a node by mounting them (image volumes, GA in Kubernetes 1.36) and runs none of them:
  * its own image is that of the member's running mysqld, which prints its version. To check the configuration, it is the
  * new mysqld instead, with the ConfigMaps of the member and empty directories for everything else. It goes through the
- * scheduler, as the next pod of the member does, and has no label of a member.
+ * scheduler, like the next pod of the member, and has no label of a member.
  */
 export function preflightPod(of: PreflightOf): Json {
   const { namespace, clusterName, rollout, node, template, about } = of;
@@ -121,7 +121,7 @@ export function preflightPod(of: PreflightOf): Json {
           name: mysqldContainer,
           ...pick(mysqld, 'image', 'imagePullPolicy', 'command'),
           securityContext: confined(object(mysqld['securityContext']), object(spec['securityContext'])),
-          // What runs already says nothing of the new images: its registry is not asked.
+          // An image that already runs shows nothing about the new ones, so its registry is not asked.
           ...(!checksConfiguration && { imagePullPolicy: 'IfNotPresent' }),
           args: checksConfiguration ? [...strings(mysqld['args']), '--validate-config'] : ['--version'],
           resources: { requests: { cpu: '10m', memory: '32Mi' }, limits: { cpu: '1', memory: '256Mi' } },
@@ -138,9 +138,9 @@ export function preflightPod(of: PreflightOf): Json {
 }
 
 /**
- * The ids of the member, and no other privilege of it: whoever has the controller's token could name an image of their
- * own (config/rbac/controller-policy.yaml). Where the template has no ids, those of the image count, or those that
- * OpenShift gives.
+ * The ids of the member, but none of its other privileges: with the controller's token an attacker could name any image
+ * (config/rbac/controller-policy.yaml). If the template has no ids, those of the image count, or those that OpenShift
+ * assigns.
  */
 const confinedPod = (given: Json): Json => ({
   ...idsOf(given),
@@ -166,13 +166,13 @@ function confined(given: Json, ofPod: Json): Json {
 const idsOf = (given: Json): Json =>
   Object.fromEntries(Object.entries(pick(given, 'runAsUser', 'runAsGroup')).filter(([, id]) => id !== 0));
 
-/** The type of a process, such as `spc_t`, can take it out of its confinement; its level can't. */
+/** The SELinux type of a process, such as `spc_t`, can lift its confinement; its level can't. */
 function levelOf({ seLinuxOptions }: Json): Json {
   const { level } = object(seLinuxOptions);
   return level === undefined ? {} : { seLinuxOptions: { level } };
 }
 
-/** Its own image may be in a registry that the new template has no secret for any more. */
+/** The new template may no longer have the pull secret for the pod's own image. */
 const pullSecretsOf = (templates: readonly Json[]): readonly Json[] => {
   const all = templates.flatMap((one) => objects(object(one['spec'])['imagePullSecrets']));
   return [...new Map(all.map((secret) => [secret['name'], secret])).values()];
@@ -183,15 +183,15 @@ const mysqldIn = ({ spec }: Json): Json => named(object(spec)['containers'], mys
 const pick = (from: Json, ...fields: readonly string[]): Json =>
   Object.fromEntries(fields.flatMap((field) => (from[field] === undefined ? [] : [[field, from[field]]])));
 
-/** What a pod says about its node. A message is in Kubernetes' or mysqld's words. */
+/** What a pod shows about its node. A message is in Kubernetes' or mysqld's words. */
 export type PreflightSaid =
   | { readonly kind: 'running'; readonly message: string | null }
   | { readonly kind: 'fetched' | 'timedOut' }
-  /** The kubelet had no image, and tries again by itself: for the first time after 10 s (1.36). */
+  /** The kubelet has no image, and tries again by itself: for the first time after 10 s (1.36). */
   | { readonly kind: 'failing'; readonly message: string }
   | { readonly kind: 'ImageUnavailable' | 'ConfigurationRefused' | 'unknown'; readonly message: string };
 
-/** Why the kubelet has no image for a container (Kubernetes 1.36, pkg/kubelet/images/types.go), once and for all. */
+/** Why the kubelet has no image for a container (Kubernetes 1.36, pkg/kubelet/images/types.go), permanently. */
 const noImageEver = ['InvalidImageName', 'ErrImageNeverPull'];
 /** The same, until it tries again: a registry may be busy for a moment. */
 const noImageYet = [
@@ -202,18 +202,21 @@ const noImageYet = [
   'SignatureValidationFailed',
 ];
 
-/** The words have it as it was given, or as container runtimes write it (`docker://docker.io/library/mysql:1:`). */
+/**
+ * The message has the name as it was given, or in the notation of container runtimes
+ * (`docker://docker.io/library/mysql:1:`).
+ */
 const isNamedIn = (message: string, image: string): boolean =>
   message.split(/[^\w./:@-]+/).some((word) => fullName(withoutEnd(word.replace(/^\w+:\/\//, ''))) === fullName(image));
 
-/** Without the full stops and colons of the sentence that a name stands in. */
+/** Without the punctuation around the name in the sentence. */
 function withoutEnd(word: string): string {
   let end = word.length;
   while (end > 0 && '.:'.includes(word.charAt(end - 1))) end -= 1;
   return word.slice(0, end);
 }
 
-/** The words are about the image that the pod itself runs, and about none that it is to fetch. */
+/** The message is about the image that the pod itself runs, and not about one that it has to fetch. */
 function isOfOwnImage(words: string, spec: Json): boolean {
   const own = text(mysqldIn({ spec })['image']);
   const fetched = objects(spec['volumes']).flatMap(({ image }) => text(object(image)['reference']) ?? []);
@@ -222,18 +225,18 @@ function isOfOwnImage(words: string, spec: Json): boolean {
   );
 }
 
-/** MySQL's numbers of errors about files and directories: the pod has none of those that a member's volumes have. */
+/** MySQL's error numbers for files and directories: the pod has none of those in a member's volumes. */
 const missing = /No such file or directory|Errcode: 2\b|OS errno 2\b/;
 
 /** An error in the log of mysqld, without its time. */
 interface MysqldError {
-  /** `MY-000067`; `null` of what it writes before it has a log. */
+  /** `MY-000067`; `null` for messages before mysqld has a log. */
   readonly code: string | null;
   readonly words: string;
 }
 
 /**
- * Those in the end of its log (9.7): `2026-11-26T00:24:15.406566Z 0 [ERROR] [MY-000067] [Server] unknown variable
+ * The errors at the end of its log (9.7): `2026-11-26T00:24:15.406566Z 0 [ERROR] [MY-000067] [Server] unknown variable
  * 'a=1'.`
  */
 function errorsIn(log: string): readonly MysqldError[] {
@@ -253,7 +256,7 @@ function errorIn(line: string): MysqldError | null {
   return words === undefined ? null : { code, words };
 }
 
-/** What mysqld says of a variable, and that alone of which the name is told. */
+/** mysqld's messages about variables, of which only the name is shown. */
 const knownErrors: readonly (readonly [RegExp, string])[] = [
   [/^unknown variable '([\w.-]+)=/, "unknown variable '$1=…'"],
   [/^unknown option '(--[\w.-]+)/, "unknown option '$1'"],
@@ -267,8 +270,8 @@ const knownErrors: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Whoever may read a status may not read a ConfigMap: names of variables are told, and no values. So nothing is told of
- * an error in other words but its number, by which MySQL's documentation names it.
+ * A user who may read a status may not be allowed to read a ConfigMap: names of variables are shown, but no values. For
+ * an error in other words only its number is shown, which MySQL's documentation explains.
  */
 function withoutValues({ code, words }: MysqldError): string {
   for (const [shape, told] of knownErrors) {
@@ -280,12 +283,12 @@ function withoutValues({ code, words }: MysqldError): string {
 
 const told = (errors: readonly MysqldError[]): string => [...new Set(errors.map(withoutValues))].join('; ');
 
-/** How mysqld exits that refuses an option (9.7). */
+/** The exit code of a mysqld that refuses an option (9.7). */
 const refusedExitCode = 1;
 
 export function readPreflightPod(pod: Json, checksConfiguration: boolean): PreflightSaid {
   const status = object(pod['status']);
-  // A webhook may have added others.
+  // A webhook may have added other containers.
   const { waiting, terminated, running } = object(named(status['containerStatuses'], mysqldContainer)['state']);
   const message = text(object(waiting)['message']) ?? text(status['message']);
   const reason = text(object(waiting)['reason']) ?? text(status['reason']) ?? '';
@@ -302,7 +305,7 @@ export function readPreflightPod(pod: Json, checksConfiguration: boolean): Prefl
   if (status['reason'] === 'DeadlineExceeded') return { kind: 'timedOut' };
   if (hasEnded) {
     const without = `${text(ended) ?? 'Error'}, exit code ${String(exitCode)}`;
-    // Of a container that did not start the kubelet says why.
+    // For a container that did not start, the kubelet gives the reason.
     if (exitCode !== refusedExitCode)
       return { kind: 'unknown', message: (ended === 'StartError' ? text(said) : null) ?? without };
     const all = errorsIn(text(said) ?? '');

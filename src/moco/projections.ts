@@ -62,23 +62,23 @@ import type {
 } from './records.ts';
 import { selectorOf } from './selects.ts';
 
-// Converts objects of the API server into records. `null` for an object that does not concern us, such as a pod with
-// MOCO's labels and a name that no StatefulSet gives.
+// Converts objects of the API server into records. `null` for an object that does not concern this program, such as a
+// pod with MOCO's labels and a name that no StatefulSet gives.
 //
-// Tenants write these objects, and the API server accepts more than a megabyte of each. So a record keeps a few
-// kilobytes whatever its object has, and a projection takes time in proportion to its object. It throws a `RangeError`
-// for an object beyond these limits, which is then skipped.
+// Tenants write these objects, and the API server accepts more than a megabyte for each. So a record has at most a few
+// kilobytes, and a projection takes time in proportion to its object. It throws a `RangeError` for an object beyond
+// these limits, which is then skipped.
 
 const prefix = 'moco-';
 
 const mostLabelCharacters = 8 * 1024;
-/** The API server accepts 256 KiB. They are kept of pods alone that may be updated in place. */
+/** The API server accepts 256 KiB. Annotations are kept only for pods that may be updated in place. */
 const mostAnnotationCharacters = 32 * 1024;
 /** Init containers included. */
 const mostContainers = 64;
 const mostConditions = 64;
 const mostMessageCharacters = 1024;
-/** Of a selector; MOCO's own has three requirements. */
+/** The requirements of a selector; MOCO's own has three. */
 const mostRequirements = 32;
 const mostSelectorWords = 128;
 const mostSelectorCharacters = 4 * 1024;
@@ -91,7 +91,7 @@ const message = (value: unknown): string | null => {
 /** The name of the StatefulSet, the PodDisruptionBudget and the headless Service of a cluster. */
 export const statefulSetName = (clusterName: string): string => `${prefix}${clusterName}`;
 
-/** `5897fd84f8` of the revision `moco-test-5897fd84f8`, as users see it in the labels of pods. */
+/** `5897fd84f8` for the revision `moco-test-5897fd84f8`, as users see it in the labels of pods. */
 export function revisionHash(revision: string, clusterName: string): string {
   const stem = `${statefulSetName(clusterName)}-`;
   return revision.startsWith(stem) ? revision.slice(stem.length) : revision;
@@ -108,7 +108,7 @@ export const createdBySelector = `${createdByLabel}=${createdByMoco}`;
  * labels of its template (MOCO 0.36, `labelSetForJob`).
  */
 export const jobSelector = `${createdBySelector},${appNameLabel}=${appNameOfBackup}`;
-/** The same, of one cluster. */
+/** The same, for one cluster. */
 export const jobSelectorOf = (clusterName: string): string => `${jobSelector},${clusterNameLabel}=${clusterName}`;
 
 /** An annotation has a meaning only with exactly this value. */
@@ -192,7 +192,7 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
   };
 }
 
-/** Of a process that SIGKILL ended: from the kubelet at the end of the grace period, or from the kernel. */
+/** The exit code after SIGKILL: from the kubelet at the end of the grace period, or from the kernel. */
 const killedExitCode = 137;
 
 function wasKilled({ state, lastState }: Json): boolean {
@@ -205,12 +205,12 @@ const containerNames = ({ containers, initContainers }: Json): readonly string[]
   [...objects(containers), ...objects(initContainers)].map(({ name }) => text(name) ?? '');
 
 /**
- * What the kubelet says of a pod that it evicts for the pod's own limits, and of no other (Kubernetes 1.36,
+ * The kubelet's message when it evicts a pod because of the pod's own limits, and only then (Kubernetes 1.36,
  * pkg/kubelet/eviction/helpers.go).
  */
 const ownLimits = /exceeds the (total )?limit|exceeded its local ephemeral storage limit/;
 
-/** With `live` in any case, or only of a pod that was changed before. */
+/** With `live` for every pod, otherwise only for a pod that was changed before. */
 function podRecord(raw: Json, isLive: boolean): PodRecord | null {
   const { annotations, labels, metadata, generation, ...own } = meta(raw);
   const clusterName = labels[clusterNameLabel];
@@ -289,7 +289,7 @@ export const projectPod = (raw: Json): PodRecord | null => podRecord(raw, true);
 /** The fields of a pod that decisions read while updates in place are off. */
 export const projectSlimPod = (raw: Json): PodRecord | null => podRecord(raw, false);
 
-/** Something of each container of the spec. Its status has no field until the kubelet has reported. */
+/** A value for each container of the spec. Its status has no field until the kubelet has reported. */
 const withStatus = <One>(specs: unknown, statuses: unknown, of: (spec: Json, status: Json) => One): readonly One[] =>
   objects(specs).map((spec) => of(spec, named(statuses, spec['name'])));
 
@@ -347,7 +347,7 @@ function containerOf(spec: Json, status: Json): ContainerRecord {
     part: name === mysqldContainer ? 'mysqld' : name === agentContainer ? 'agent' : 'side',
     state: isRunning ? 'running' : isTerminated ? 'terminated' : 'waiting',
     reason,
-    // A first run that has ended leaves the count of restarts at 0 until the second one is created.
+    // After the first run has ended, the restart count stays at 0 until the second one is created.
     hasRun: isRunning || isTerminated || last !== undefined || restarts > 0 || reason === 'CrashLoopBackOff',
     sidecar: spec['restartPolicy'] === 'Always',
     ready: status['ready'] === true,
@@ -374,7 +374,7 @@ export function projectBudget(raw: Json): BudgetRecord | null {
   };
 }
 
-/** Selects every pod, which can only delay a step: its operator is one that Kubernetes does not know. */
+/** Selects every pod, which can only delay a step: Kubernetes does not know its operator. */
 const tooLarge: LabelSelector = {
   matchLabels: {},
   matchExpressions: [{ key: '', operator: 'TooLarge', values: [] }],
@@ -391,8 +391,8 @@ function smallSelectorOf(raw: unknown): LabelSelector {
 }
 
 /**
- * `null` unless it is active. A Job is over once it is Complete or Failed, until then its controller creates pods. It
- * creates none while the Job is suspended or being deleted; those that are there run on.
+ * `null` unless it is active. A Job is over once it is Complete or Failed; until then its controller creates pods. It
+ * creates none while the Job is suspended or being deleted; existing ones continue.
  */
 export function projectJob(raw: Json): JobRecord | null {
   const { labels, metadata, deletionTimestamp, annotations: _, generation: __, ...own } = meta(raw);

@@ -26,7 +26,7 @@ export interface ClusterRecord
   extends ObjectRecord,
     Omit<ClusterFacts, 'primaryUnavailableForSeconds' | 'primarySettledForSeconds'> {
   readonly labels: Labels;
-  /** `spec.backupPolicyName` is set: MOCO keeps a CronJob, from which people create Jobs as well. */
+  /** `spec.backupPolicyName` is set: MOCO keeps a CronJob, from which people also create Jobs. */
   readonly hasBackupPolicy: boolean;
   /** A user has released it. */
   readonly released: boolean;
@@ -47,7 +47,7 @@ export interface StatefulSetRecord extends ObjectRecord, StatefulSetFacts {
   readonly containers: readonly string[];
 }
 
-/** A container, with the times that its ages are counted from if this program has not observed the changes. */
+/** A container, with the times from which its ages are counted if this program has not observed the changes. */
 export interface ContainerRecord
   extends Omit<ContainerFacts, 'readySinceRestart' | 'restartsInVain' | 'notReadyForSeconds' | 'injected'> {
   /** When the current run started, or `null`. */
@@ -76,7 +76,7 @@ type PodFacts = Omit<
 export interface LivePod {
   readonly labels: Labels;
   readonly annotations: Labels;
-  /** The kubelet has acted on the current spec, or it is of a version that does not tell (before Kubernetes 1.35). */
+  /** The kubelet has acted on the current spec, or its version does not report that (before Kubernetes 1.35). */
   readonly observed: boolean;
   readonly containers: readonly LiveContainer[];
   readonly initContainers: readonly LiveContainer[];
@@ -103,7 +103,7 @@ export interface LiveContainer extends LiveResources {
 export interface LiveResources {
   /** As the spec has them. */
   readonly resources: Resources;
-  /** Those that the container runs with, as far as the kubelet reports them. */
+  /** The resources that the container runs with, as far as the kubelet reports them. */
   readonly actual: Resources;
   /** The quantities that a resize by this program has set last. */
   readonly resized: readonly { readonly list: keyof Resources; readonly resource: string }[];
@@ -123,7 +123,7 @@ export interface PodRecord extends ObjectRecord, PodFacts {
   readonly createdAt: string;
   /** When the label of its revision was last set, or later; `null` if nothing shows that. */
   readonly revisionSetAt: string | null;
-  /** What the container runtime has resolved the image of mysqld to, or `null` before it has. */
+  /** The digest to which the container runtime has resolved the image of mysqld, or `null` before that. */
   readonly imageId: string | null;
   /** When condition Ready last changed, or `null`. */
   readonly readyChangedAt: string | null;
@@ -131,7 +131,7 @@ export interface PodRecord extends ObjectRecord, PodFacts {
   readonly containers: readonly ContainerRecord[];
   readonly initContainers: readonly ContainerRecord[];
   readonly deletionTimestamp: string | null;
-  /** Where its moco-agent listens; `null` for what is not known, or not declared. */
+  /** Where its moco-agent listens; `null` for a part that is unknown or not declared. */
   readonly agent: {
     readonly ip: string | null;
     readonly probePort: number | null;
@@ -149,7 +149,7 @@ export interface BudgetRecord
   readonly disruptedPods: Readonly<Record<string, string>>;
 }
 
-/** A Job of a backup or a restore that is active: whoever created it, its pod runs or will. */
+/** An active Job of a backup or a restore: its pod runs or will, whoever created it. */
 export interface JobRecord extends ObjectRecord, Omit<BackupJobFacts, 'activeForSeconds'> {
   readonly clusterName: string;
   /** When it started, or was created if it has not. */
@@ -158,7 +158,7 @@ export interface JobRecord extends ObjectRecord, Omit<BackupJobFacts, 'activeFor
 
 /** The claim of a member's data. */
 export interface ClaimRecord extends ObjectRecord {
-  /** What this program has noted of its data, or `null`. */
+  /** What this program has noted about its data, or `null`. */
   readonly data: DataRecord | null;
 }
 
@@ -183,11 +183,11 @@ export interface ClusterObjects {
   readonly pods: readonly PodRecord[];
   readonly budgets: readonly BudgetRecord[];
   readonly jobs: readonly JobRecord[];
-  /** The API server's message if Jobs can't be read, else `null`. `jobs` is empty then. */
+  /** The API server's message if Jobs can't be read, otherwise `null`. `jobs` is empty then. */
   readonly jobsUnreadable: string | null;
 }
 
-/** What a MySQLRolloutPolicy selects a MySQLCluster by. */
+/** The selectors by which a MySQLRolloutPolicy selects a MySQLCluster. */
 export interface Selectable {
   readonly namespace: string;
   readonly labels: Labels;

@@ -18,7 +18,7 @@ export interface MysqlQuestion {
 }
 
 export interface MysqlAnswer extends Omit<Answers, 'isDenied'> {
-  /** Why nobody could be asked, or who could be has refused: a sentence without a full stop. */
+  /** Why nobody could be asked, or everybody refused: a sentence without a full stop. */
   readonly problem: string | null;
 }
 
@@ -40,14 +40,13 @@ export interface MysqlAccess {
 export const secretNameOf = (template: string, clusterName: string): string =>
   template.replaceAll('{name}', clusterName);
 
-/** Of what the API server says. */
+/** The maximum length of the API server's message. */
 const mostCharacters = 300;
 
 /**
- * Asks with the account that MOCO makes for reading. Its password is read from a Secret each time, MOCO's own by
- * default, is kept nowhere, and is used only with the addresses of that cluster's pods. Unless a CA is pinned, whoever
- * has such an address can get it, with any certificate or key of its own: whether it is the member is known only after
- * the login.
+ * Asks with the account that MOCO creates for reading. Its password is read each time from a Secret (by default MOCO's
+ * own), is not kept, and is sent only to the addresses of that cluster's pods. Unless a CA is pinned, whoever has such
+ * an address can get it, with any certificate or key: only after the login is it known whether it is the member.
  */
 export class SecretAsker implements MysqlAsker {
   readonly #client: ApiClient;
@@ -117,7 +116,7 @@ export class SecretAsker implements MysqlAsker {
 
 interface Unread {
   readonly problem: string;
-  /** It stays so until a person changes something. Else the API server did not answer this time. */
+  /** It stays so until a person changes something. Otherwise the API server did not answer this time. */
   readonly isLasting: boolean;
 }
 

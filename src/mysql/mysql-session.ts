@@ -14,25 +14,25 @@ export interface MysqlAddress {
 export interface Account {
   readonly user: string;
   readonly password: string;
-  /** Default: TLS where the server offers it, with any certificate. */
+  /** Default: TLS if the server offers it, with any certificate. */
   readonly tls?: MysqlTls;
 }
 
 export interface MysqlTls {
   /** Without TLS the server gets neither name nor password. */
   readonly required: boolean;
-  /** PEM of the CA that has to have signed the certificate of the server; `null` accepts any certificate. */
+  /** PEM of the CA that must have signed the certificate of the server; `null` accepts any certificate. */
   readonly ca: string | null;
 }
 
 const anyTls: MysqlTls = { required: false, ca: null };
 
-/** Rows as arrays, in the order of the columns; none for what is no query. */
+/** Rows as arrays, in the order of the columns; empty for a statement that is no query. */
 export type SqlQuery = (sql: string) => Promise<readonly (readonly unknown[])[]>;
 
 /**
- * Why a mysqld has not answered. The message never has a word of the server, which could be of its users' data or a
- * password: only its error's name, or what this side has seen.
+ * Why a mysqld has not answered. The message never contains words of the server, which could include user data or a
+ * password: only the name of its error, or what this side has observed.
  */
 export class MysqlError extends Error {
   /** The server refuses the account. */
@@ -44,9 +44,9 @@ export class MysqlError extends Error {
   }
 }
 
-/** For everything in one conversation: connection, handshake and all answers. */
+/** For the whole conversation: connection, handshake and all answers. */
 const conversationMilliseconds = 1000;
-/** The sets of GTIDs of a long life have some kilobytes. */
+/** The GTID sets of a long-lived server have some kilobytes. */
 const mostBytes = 1024 * 1024;
 const deniedCodes: ReadonlySet<string> = new Set([
   'ER_ACCESS_DENIED_ERROR',
@@ -57,7 +57,7 @@ const noTls = 'HANDSHAKE_NO_SSL_SUPPORT';
 
 /**
  * One conversation with a mysqld, which may be any server: it costs at most a second and a bounded buffer. By default
- * with TLS where the server offers it, and its certificate is not verified, since mysqld makes it itself. Rejects with
+ * with TLS if the server offers it; its certificate is not verified, since mysqld creates it itself. Rejects with
  * {@link MysqlError}.
  */
 export async function converse<T>(
@@ -93,7 +93,7 @@ async function conversation<T>(
   work: (query: SqlQuery) => Promise<T>,
 ): Promise<T> {
   if (isIP(ip) === 0) throw new MysqlError('the pod has no IP address');
-  // Only where it is used: it is large. A bundle has nothing of a CommonJS module but its default.
+  // Loaded only where it is used, because it is large. A bundle has only the default export of a CommonJS module.
   const { createConnection } = (await import('mysql2')).default;
   signal.throwIfAborted();
   const socket = new BoundedStream(
@@ -105,7 +105,7 @@ async function conversation<T>(
     ...account,
     host: ip,
     stream: socket,
-    // The limit above counts.
+    // The limit above applies.
     connectTimeout: 0,
     rowsAsArray: true,
     supportBigNumbers: true,
@@ -113,7 +113,7 @@ async function conversation<T>(
     dateStrings: true,
     // No code is generated from what a server sends.
     disableEval: true,
-    // No certificate names the address of a pod, so that a CA is all there is to verify.
+    // Certificates do not name the address of a pod, so only the CA can be verified.
     ...(tls && { ssl: ca === null ? { rejectUnauthorized: false } : { ca, rejectUnauthorized: true } }),
   });
   return new Promise<T>((resolve, reject) => {
@@ -137,7 +137,7 @@ async function conversation<T>(
   });
 }
 
-/** What mysql2 has no limit for: packets after an error, and a line on stderr for each packet out of order. */
+/** What mysql2 does not limit: packets after an error, and a line on stderr for each packet out of order. */
 function guard(connection: Connection, fail: (error: unknown) => void): void {
   const parts = connection as Connection & { handlePacket: (packet?: unknown) => void };
   const handle = parts.handlePacket.bind(connection);

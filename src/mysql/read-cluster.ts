@@ -23,7 +23,7 @@ export interface AskedCluster {
   /** `null` while nobody serves as primary. */
   readonly primary: AskedMember | null;
   readonly replicas: readonly AskedMember[];
-  /** A switchover is next: what would it cut off? */
+  /** A switchover is next: which writes would it cut off? */
   readonly forSwitchover: boolean;
   readonly account: Account;
 }
@@ -37,19 +37,19 @@ export interface Answers {
 }
 
 /**
- * A replica of a primary under load is never at the same transaction: for so long it may catch up while it is asked.
+ * A replica never has the same transactions as a primary under load: it may catch up for this long while it is asked.
  */
 const catchUpMilliseconds = 700;
-/** For so long the end of short writes is waited for. */
+/** How long to wait for the end of short writes. */
 const quietMilliseconds = 400;
 const pauseMilliseconds = 50;
-/** InnoDB gives the same answer about transactions again to whoever asks within 100 ms of the last time. */
+/** InnoDB repeats its last answer about transactions if it is asked again within 100 ms. */
 const refreshedMilliseconds = 150;
 
 /**
- * Asks the primary what it has committed, then every replica what it has received and applied of that. Last of all,
- * right before a switchover, the primary again about open writes. One connection at a time to each of them. Never
- * rejects.
+ * Asks the primary what it has committed, then every replica what it has received and applied of that. At the end,
+ * right before a switchover, it asks the primary again about open writes. One connection at a time to each of them.
+ * Never rejects.
  */
 export async function readCluster(world: World, question: AskedCluster, signal: AbortSignal): Promise<Answers> {
   const { primary, replicas, forSwitchover, account } = question;
@@ -64,7 +64,7 @@ export async function readCluster(world: World, question: AskedCluster, signal: 
     try {
       return await converse(world, member.address, account, signal, async (query) => {
         const who = await askWhoItIs(query);
-        // Another pod may have got the address of a pod that is gone.
+        // Another pod may have got the address of a deleted pod.
         if (who.hostname !== member.name) throw new MysqlError('another mysqld has its address');
         return work(query, who, keep);
       });
@@ -102,12 +102,14 @@ export async function readCluster(world: World, question: AskedCluster, signal: 
   return { said, writes, isDenied };
 }
 
-/** Notes what speaks against the step already: no end of the conversation takes that back, such as its time limit. */
+/**
+ * Records at once what counts against the step: the end of the conversation, such as its time limit, does not withdraw
+ * it.
+ */
 type Keep<T> = (answer: T) => void;
 
 /**
- * What a replica says once it has received and applied what the primary had committed, or at the end of the time for
- * it.
+ * The answer of a replica once it has received and applied what the primary had committed, or when its time is over.
  */
 async function askCaughtUp(
   world: World,
@@ -141,7 +143,7 @@ async function askCaughtUp(
   }
 }
 
-/** Open writes at the first instant without any, or at the end of the time for it. */
+/** Open writes at the first moment without any, or when the time for it is over. */
 async function quietest(
   world: World,
   query: SqlQuery,

@@ -7,10 +7,9 @@ import {
 } from '../core/on-demand-facts.ts';
 import { MysqlError, type SqlQuery } from './mysql-session.ts';
 
-// Everything that is asked of a mysqld, 8.0.22 or later: its own state, never a row of a user's table, and never a
-// write.
+// All queries to a mysqld, 8.0.22 or later: for its own state, never for a row of a user's table, and never a write.
 
-/** Times are compared in one zone, and nothing runs for longer than it is waited for. */
+/** Times are compared in one time zone, and no statement runs longer than its caller waits. */
 const session = "SET SESSION time_zone = 'SYSTEM', max_execution_time = 1000";
 
 /** Without these the next statement finds no write, or no DDL statement, whatever is open. */
@@ -21,7 +20,7 @@ const showsWrites = `SELECT
 
 const whoItIs = 'SELECT @@GLOBAL.hostname, @@GLOBAL.gtid_executed';
 
-/** The names of plugins and variables changed in MySQL 8.0.26; MOCO sets the old ones. A server has one of them. */
+/** The names of plugins and variables changed in MySQL 8.0.26; MOCO sets the old ones. A server has either of them. */
 const semiSyncSql = `SELECT
   (SELECT SUM(VARIABLE_VALUE) FROM performance_schema.global_status
    WHERE VARIABLE_NAME IN ('Rpl_semi_sync_master_clients', 'Rpl_semi_sync_source_clients')),
@@ -44,8 +43,8 @@ const replicationSql = `SELECT @@GLOBAL.gtid_executed, c.RECEIVED_TRANSACTION_SE
 
 /**
  * Sessions with an open transaction that has changed or locked rows, and those whose statement holds the lock that
- * every write and DDL statement takes (`LOCK TABLES … WRITE` too): what read_only and the end of connections cut off.
- * Neither ends what a primary applies that replicates from elsewhere. The clock of a server may go back.
+ * every write and DDL statement takes (`LOCK TABLES … WRITE` too): read_only and closed connections cut these off.
+ * Neither affects the applier of a primary that replicates from elsewhere. The clock of a server may go back.
  */
 const openWritesSql = `SELECT t.PROCESSLIST_ID, t.PROCESSLIST_USER, t.PROCESSLIST_HOST,
   GREATEST(0, COALESCE(TIMESTAMPDIFF(SECOND, x.trx_started, NOW()), t.PROCESSLIST_TIME, 0)),
@@ -76,7 +75,7 @@ export async function askWhoItIs(query: SqlQuery): Promise<WhoItIs> {
   return { hostname: textColumn(row[0]), executed: textColumn(row[1]) };
 }
 
-/** What of a primary, and of a replica, says whether commits are acknowledged. */
+/** The parts of a primary's and a replica's state that show whether commits are acknowledged. */
 export type SemiSync = Omit<PrimarySaid, 'kind'> & Pick<ReplicaSaid, 'semiSync'>;
 
 export async function askSemiSync(query: SqlQuery): Promise<SemiSync> {
@@ -109,13 +108,13 @@ export async function askReplication(query: SqlQuery): Promise<Channel | null> {
 }
 
 const waits: readonly OpenWrite['waitsFor'][] = ['rowLock', 'metadataLock', 'acknowledgement', 'client'];
-/** Longer names are cut. */
+/** Longer names are truncated. */
 const mostCharacters = 80;
 
-/** Its age is known, and not the time by this side's clock. */
+/** Its age is known, but not the time by this side's clock. */
 export type OpenWriteNow = Omit<OpenWrite, 'since'>;
 
-/** Those that are open at that instant, the oldest first. */
+/** The writes that are open at that moment, the oldest first. */
 export async function askOpenWrites(query: SqlQuery): Promise<readonly OpenWriteNow[]> {
   await query(session);
   const [shown] = await query(showsWrites);

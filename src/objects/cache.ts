@@ -90,7 +90,7 @@ export class Cache {
       for (const key of new Set([before, after].filter((object) => object !== null).map(ownerKey))) changed(key);
     };
     const all = (clusters: readonly ClusterRecord[]): void => clusters.map(nameOf).forEach(changed);
-    // What is not known of the kind may concern any cluster.
+    // An unknown object of the kind may concern any cluster.
     this.#availabilityListeners.push(() => all(this.clusters.values()));
     this.clusters.subscribe(own);
     this.rollouts.subscribe(own);
@@ -110,7 +110,7 @@ export class Cache {
     });
   }
 
-  /** Calls back after each change of what the statuses of MySQLRolloutPolicies follow from. */
+  /** Calls back after each change that the statuses of MySQLRolloutPolicies depend on. */
   onPolicyChange(changed: () => void): void {
     const on = <R extends Stored>(store: Store<R>, of: (record: R) => unknown): void => {
       store.subscribe(({ before, after }) => {
@@ -139,7 +139,7 @@ export class Cache {
     };
   }
 
-  /** The settings of a cluster from all sources but its MySQLRollout. */
+  /** The settings of a cluster from all sources except its MySQLRollout. */
   settingsSources({ namespace, labels }: Pick<ClusterRecord, 'namespace' | 'labels'>): {
     readonly policies: readonly PolicyRecord[];
     readonly cluster: Selectable;

@@ -23,7 +23,7 @@ export interface StatefulSetPatch {
   readonly spec?: Json;
 }
 
-/** A StatefulSet after a patch, and what admission made of the probe of a dry run. */
+/** A StatefulSet after a patch, and whether admission changed the probe of a dry run. */
 export interface PatchedStatefulSet extends StatefulSetRecord {
   readonly probe: string | null;
 }
@@ -31,7 +31,7 @@ export interface PatchedStatefulSet extends StatefulSetRecord {
 /** The preconditions of a patch: with a resourceVersion nothing may have changed since it was read. */
 export type PatchedAs = Pick<StatefulSetRecord, 'namespace' | 'name' | 'uid'> & { readonly resourceVersion?: string };
 
-/** What the patch of a pod changes that has been resized. */
+/** What the patch of a resized pod changes. */
 export type InPlacePatch = Omit<InPlaceChange, 'resources'>;
 
 const mergePatchType = 'application/merge-patch+json';
@@ -123,8 +123,8 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * The pods that this program has made to find out for a cluster what its nodes can run. All that is about them is
-   * sent once: no other step of the pass waits for that.
+   * The pods that this program has created to find out what a cluster's nodes can run. Requests about them are sent
+   * once: no other step of the pass waits for them.
    */
   async listPreflightPods(namespace: string, clusterName: string, rolloutUid: string): Promise<readonly Json[]> {
     const query = { labelSelector: `${preflightLabel}=${clusterName}` };
@@ -180,8 +180,8 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * Changes a running pod into what the revision would have created. The label goes with it: only then the StatefulSet
-   * counts the pod as updated. Resolves to the new resourceVersion. With `dryRun` nothing is stored.
+   * Changes a running pod into what the revision would have created. The label is part of the patch: only then does the
+   * StatefulSet count the pod as updated. Resolves to the new resourceVersion. With `dryRun` nothing is stored.
    */
   updateInPlace(
     namespace: string,
@@ -222,9 +222,9 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * Sets the current revision, and how many members have it, while both revisions are as they were read: what else
-   * changes has nothing to do with it. The API server repeats the patch itself if another write comes in between.
-   * Rejects with a 409 if a revision is another one, or the StatefulSet has another uid.
+   * Sets the current revision, and how many members have it, if both revisions are as they were read: other changes do
+   * not matter to it. The API server repeats the patch itself if another write comes in between. Rejects with a 409 if
+   * a revision differs, or the StatefulSet has another uid.
    */
   async promoteRevision(
     { namespace, name, uid, currentRevision, updateRevision }: StatefulSetRecord,

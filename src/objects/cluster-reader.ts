@@ -4,7 +4,7 @@ import { objects as items, type Json, object, text } from '../base/json.ts';
 import { isPossibleSize } from '../core/situation.ts';
 import type { ApiClient, Call } from '../kube/api-client.ts';
 import { isForbidden, isNotFound, withoutRequest } from '../kube/api-error.ts';
-import { mostValuesOfObject, pagesOf } from '../kube/list-watch.ts';
+import { mostBytesOfObject, mostValuesOfObject, pagesOf } from '../kube/list-watch.ts';
 import {
   controllerRevisions,
   events,
@@ -38,12 +38,17 @@ export interface LiveObjects {
   readonly rollout: MySQLRollout | null;
 }
 
-/** A request of which everything else is the same. */
+/** A request whose other options are the same. */
 export type OnceCall = Pick<Call, 'method' | 'path' | 'query' | 'body' | 'contentType'>;
 
 const pageSize = 500;
-/** Of one reason about one StatefulSet there are a few; a tenant may write any number. */
+/** For one reason and one StatefulSet there are a few; a tenant may write any number. */
 const mostEvents = 100;
+/**
+ * The limit for a list that is read as a whole, in a namespace whose tenant may create any number of objects. The Job
+ * of a backup has about 10 KB and some hundred values, an Event 1 KB.
+ */
+const mostListed = { mostBytes: 16 * 1024 * 1024, mostValues: 500_000 } as const;
 
 /** Reads one cluster without any cache: no resourceVersion, so that etcd's quorum answers. Rejects with `ApiError`. */
 export class ClusterReader {
@@ -60,8 +65,8 @@ export class ClusterReader {
 
   /**
    * Reads the newest version of everything in `known`, at first in parallel. If every object still has the
-   * resourceVersion that it has in `known`, all of them were as `known` has them at the moment of this call. Otherwise
-   * everything is read again in order.
+   * resourceVersion in `known`, all of them were so at the moment of this call. Otherwise everything is read again in
+   * order.
    */
   async readNewest(known: LiveObjects): Promise<LiveObjects | null> {
     const unordered = await this.#readUnordered(known.objects);
@@ -71,10 +76,10 @@ export class ClusterReader {
   /**
    * Reads everything without a cache (no resourceVersion: quorum reads). The MySQLCluster is read last, since a
    * failover shows there first. Resolves to `null` if it is gone. Objects are read by name: members have the ordinals
-   * of the StatefulSet, and `known` has what else is in the cache. The API server answers a list of a kind without
+   * of the StatefulSet, and `known` has the other objects of the cache. The API server answers a list of a kind without
    * recent writes only once its own cache has caught up with all other kinds, which it checks every 100 ms
-   * (ConsistentListFromCache, Kubernetes 1.31 and later). So Jobs, to which people give names, are listed only where
-   * one may be. A budget that the cache does not know yet is enforced by the eviction itself.
+   * (ConsistentListFromCache, Kubernetes 1.31 and later). So Jobs, which people name, are listed only if there may be
+   * one. The eviction itself enforces a budget that the cache does not know yet.
    */
   async readAll(known: ClusterObjects): Promise<LiveObjects | null> {
     const first = await this.#allOrNone((reader) => reader.#readFirst(known));
@@ -137,6 +142,7 @@ export class ClusterReader {
         path: path(jobs, { namespace }),
         query,
         priority: 'disrupt',
+        ...mostListed,
       });
       return { jobs: projected(items(list['items']), projectJob), jobsUnreadable: null };
     } catch (error) {
@@ -153,6 +159,7 @@ export class ClusterReader {
         path: path(kind, place),
         priority,
         mostValues: mostValuesOfObject,
+        mostBytes: mostBytesOfObject,
       });
     } catch (error) {
       if (isNotFound(error)) return null;
@@ -161,8 +168,8 @@ export class ClusterReader {
   }
 
   /**
-   * Has the API server admit a pod, as a dry run: nothing is stored. Rejects with its answer, which is never an
-   * admitted pod of a name that exists.
+   * Has the API server admit a pod, as a dry run: nothing is stored. Rejects with its answer, since it never admits a
+   * pod whose name exists.
    */
   async tryToCreatePod(body: Json, namespace: string): Promise<void> {
     await this.ask({ method: 'POST', path: path(pods, { namespace }), query: { dryRun: 'All' }, body });
@@ -183,6 +190,7 @@ export class ClusterReader {
       path: path(events, { namespace }),
       query: { fieldSelector, limit: mostEvents },
       priority: 'read',
+      ...mostListed,
     });
     const [newest] = items(list['items']).toSorted((a, b) => (happenedAt(a) < happenedAt(b) ? 1 : -1));
     return text(newest?.['note']);
@@ -197,7 +205,7 @@ export class ClusterReader {
     return found && templateOf(found);
   }
 
-  /** What a node reports of an image. Resolves to `null` if nodes may not be read. */
+  /** What a node reports about an image. Resolves to `null` if nodes may not be read. */
   async readImage(node: string, image: string): Promise<ImageReport | null> {
     try {
       return imageReport(await this.read(nodes, { name: node }, 'read'), image);
@@ -207,7 +215,7 @@ export class ClusterReader {
     }
   }
 
-  /** Sent once, and after what steps need: whoever asks will ask again. */
+  /** Sent once, with a lower priority than the requests of steps: the caller will ask again. */
   protected ask<T>(call: OnceCall): Promise<T> {
     return this.call<T>({ ...call, priority: 'read', retries: 0 });
   }
@@ -216,18 +224,20 @@ export class ClusterReader {
     return this.client.call<T>({ ...call, signal: this.signal, reservation: this.reservation });
   }
 
-  /** If one of these reads fails, the others are given up. */
+  /** If one of these reads fails, the others are aborted. */
   #allOrNone<Found>(begin: (reader: ClusterReader) => Promise<Found>): Promise<Found> {
     return allOrAbort(this.signal, (signal) => begin(new ClusterReader(this.client, signal, this.reservation)));
   }
 }
 
-/** Where a list of Jobs is worth its time: people create Jobs from the CronJob that MOCO keeps for a backup policy. */
+/**
+ * Whether a list of Jobs is worth its time: people create Jobs from the CronJob that MOCO keeps for a backup policy.
+ */
 const mayHaveJobs = ({ cluster, jobs: known }: ClusterObjects): boolean => cluster.hasBackupPolicy || known.length > 0;
 
 /** The StatefulSet, the MySQLRollout, the Jobs and the MySQLCluster. */
 const readsOfOne = 4;
-/** In parallel, and in order. */
+/** Each list in parallel, one after another. */
 const mostTimesRead = 2;
 
 /**
@@ -241,7 +251,7 @@ export function mostReads(known: ClusterObjects): number {
 
 type ListedJobs = Pick<ClusterObjects, 'jobs' | 'jobsUnreadable'>;
 type ReadFirst = Pick<ClusterObjects, 'statefulSet' | 'budgets'> & Pick<LiveObjects, 'rollout'>;
-/** `listed` is `null` where no Job may be. */
+/** `listed` is `null` if there can be no Job. */
 type ReadNext = Pick<ClusterObjects, 'pods'> & { readonly listed: ListedJobs | null };
 
 const noJobs: ListedJobs = { jobs: [], jobsUnreadable: null };
@@ -253,7 +263,7 @@ const liveObjectsOf = (
 ): LiveObjects | null => cluster && { objects: { cluster, ...first, ...next, ...(listed ?? noJobs) }, rollout };
 
 /**
- * Whether two views of a cluster have the same objects, each in the same version. `read` has the known budgets alone.
+ * Whether two views of a cluster have the same objects, each in the same version. `read` has only the known budgets.
  */
 function isSameVersion(known: LiveObjects, read: LiveObjects): boolean {
   const names = budgetNames(known.objects);
@@ -277,7 +287,9 @@ function happenedAt(event: Json): string {
   );
 }
 
-/** Beside MOCO's own. The second one already ends the rollout: Kubernetes evicts no pod that several budgets select. */
+/**
+ * Besides MOCO's own. A second budget already blocks the rollout: Kubernetes evicts no pod that several budgets select.
+ */
 const mostForeignBudgets = 2;
 
 /** MOCO's own budget, and others that are known to select a member. A tenant may make any number of them. */

@@ -6,7 +6,7 @@ import { leases, path } from '../kube/resource.ts';
 
 // Whether the ValidatingAdmissionPolicy that confines this program's own token is in force.
 
-/** The policies of config/rbac. The first one sees every write, the others narrow it. */
+/** The policies of config/rbac. The first one checks every write, the others narrow it. */
 export const controllerPolicies = [
   'controller.moco-rollout.io',
   'controller-evictions.moco-rollout.io',
@@ -18,7 +18,7 @@ const [everyWrite] = controllerPolicies;
 const againMilliseconds = 600_000;
 
 /**
- * Asks for what the policy must refuse: a dry run that creates another lease, to which this program has the right.
+ * Tries what the policy must refuse: a dry run that creates another lease, for which this program has the right.
  * Resolves to whether the policy has refused it, and to `null` if something else has.
  */
 export async function isPolicyInForce(
@@ -51,7 +51,10 @@ export interface PolicyWatch {
   readonly show: (inForce: boolean) => void;
 }
 
-/** Asks at once and every ten minutes until the signal is aborted. Never rejects for an answer of the API server. */
+/**
+ * Tries at once and every ten minutes until the signal is aborted. Never rejects because of an answer of the API
+ * server.
+ */
 export async function watchPolicy(
   { client, world, log, namespace, show }: PolicyWatch,
   signal: AbortSignal,

@@ -64,7 +64,7 @@ export async function execute(
     expected: { resourceVersion },
     sinceMilliseconds: now,
   });
-  /** `write` resolves to the StatefulSet after it, or to `null` if it does not say. */
+  /** `write` resolves to the StatefulSet after it, or to `null` if it is not known. */
   const ofStatefulSet = (
     write: (found: StatefulSetRecord) => Promise<StatefulSetRecord | null>,
   ): Promise<StepAnswer> => {
@@ -112,8 +112,8 @@ export async function execute(
       });
     case 'release':
       return ofStatefulSet(async (found) => {
-        // First, so that nothing is left behind by a release that is interrupted and done again. Whoever adopts the
-        // cluster again has nothing to wait for: the kubelet has restarted the containers long since.
+        // First, so that a release that is interrupted and repeated leaves nothing behind. A later adoption has nothing
+        // to wait for: the kubelet has restarted the containers long since.
         const noted = pods.filter(({ live }) => live?.annotations[restartInPlaceAnnotation] !== undefined);
         const removal = { [restartInPlaceAnnotation]: null };
         await Promise.all(noted.map((pod) => api.annotate(podKind, pod.namespace, pod, removal)));
@@ -161,7 +161,7 @@ function withKeeper(answer: StepAnswer, kept: Kept | null): StepAnswer {
   return { ...nothingDone, result: 'refused', message, strategyKeeper };
 }
 
-/** The StatefulSet controller takes the update revision for a current revision that it does not find. */
+/** The StatefulSet controller uses the update revision if it does not find the current revision. */
 async function assertRevision(revision: string, namespace: string, api: ClusterApi): Promise<void> {
   if ((await api.read(controllerRevisions, { namespace, name: revision })) !== null) return;
   const message = `the ControllerRevision ${revision} does not exist any more, so lost members can't come back at it`;
@@ -169,9 +169,9 @@ async function assertRevision(revision: string, namespace: string, api: ClusterA
 }
 
 /**
- * Rejects with a 409 if the MySQLRollout has changed. Whether a step has taken a pod that is going is in no other
- * object, and is written before the pod goes: whoever has seen it going and then reads the MySQLRollout knows. The
- * cache may be behind with one kind and not with another.
+ * Rejects with a 409 if the MySQLRollout has changed. Only the MySQLRollout shows whether a step has taken a pod that
+ * is going, and it is written before the pod goes: reading it after seeing the pod go is enough. The cache may be
+ * behind with one kind and not with another.
  */
 async function assertNewest(
   rollout: LiveObjects['rollout'],

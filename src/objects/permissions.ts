@@ -1,9 +1,10 @@
+import { usualLease } from '../moco/lease-place.ts';
 import { clusterKind } from '../moco/names.ts';
 
 /**
- * Every right of the controller: what it is for, the code that uses it, and the rules of the admission policies that
- * confine it. `make docs` writes the roles of `config/rbac`, those of the chart and the table of docs/security.md
- * from here, and `check` asks for these rights. test/config/permissions.test.ts compares the rest.
+ * Every right of the controller: its purpose, the code that uses it, and the rules of the admission policies that
+ * confine it. `make docs` writes the roles of `config/rbac`, those of the chart and the table of docs/security.md from
+ * here, and `check` looks for these rights. test/config/permissions.test.ts compares the rest.
  */
 export interface Permission {
   readonly group: string;
@@ -11,11 +12,11 @@ export interface Permission {
   readonly verbs: readonly string[];
   /** RBAC binds it to objects with these names. */
   readonly names?: readonly string[];
-  /** What for. A sentence without a subject and a full stop. */
+  /** Its purpose: a sentence without a subject and a full stop. */
   readonly why: string;
   /** `file:word` for each place in `src` that uses it. */
   readonly usedBy: readonly string[];
-  /** For a write, the begin of each message with which the policies of `config/rbac` refuse everything else. */
+  /** For a write, the beginning of each message with which the policies of `config/rbac` refuse everything else. */
   readonly confinedBy?: readonly string[];
   /** Objects without a namespace: an installation for some namespaces does without. */
   readonly isOfWholeCluster?: true;
@@ -245,8 +246,17 @@ export const clusterPermissions: readonly Permission[] = [
     group: '',
     resource: 'persistentvolumes',
     verbs: ['get'],
-    why: 'find which nodes a volume allows',
+    why: 'find which nodes a volume allows, and whether it still has the data of a member',
     usedBy: ['kube/resource.ts:persistentVolumes'],
+    isOfWholeCluster: true,
+  },
+  {
+    group: 'coordination.k8s.io',
+    resource: 'leases',
+    verbs: ['get'],
+    names: [usualLease.name],
+    why: 'see whether moco-controller works',
+    usedBy: ['controller/questions/moco-lease.ts:leases'],
     isOfWholeCluster: true,
   },
   {

@@ -13,7 +13,7 @@ import {
 import type { StatefulSetRecord } from '../moco/records.ts';
 import type { ClusterApi, PatchedStatefulSet, StatefulSetPatch } from './cluster-client.ts';
 
-// Who replaces the pods of a StatefulSet: the writes of its strategy and its labels, each after a dry run.
+// The program that replaces the pods of a StatefulSet: the writes of its strategy and its labels, each after a dry run.
 
 /** The reason of a failure that this program detects: a dry run showed that admission has no effect. */
 export const admissionNotInForce = 'AdmissionNotInForce';
@@ -50,9 +50,9 @@ async function tryWrite<T>(write: () => Promise<T>, what: string): Promise<T> {
 const mostTries = 4;
 
 /**
- * Patches the StatefulSet with its uid as the only precondition, and at once again after a 409. While a pod is
- * terminating or comes back, the status of its StatefulSet changes all the time, so that a resourceVersion would be out
- * of date just when the write matters. Only for what has the same meaning whatever else has changed. Rejects with a 409
+ * Patches the StatefulSet with its uid as the only precondition, and again at once after a 409. While a pod is
+ * terminating or comes back, the status of its StatefulSet changes all the time, so a resourceVersion would be out of
+ * date just when the write matters. Only for patches that mean the same whatever else has changed. Rejects with a 409
  * if a StatefulSet with another uid has the name.
  */
 async function whicheverVersion(
@@ -72,7 +72,7 @@ async function whicheverVersion(
   }
 }
 
-/** Without a resourceVersion the API server takes another uid for a change of a field that can't be changed. */
+/** Without a resourceVersion the API server treats another uid as a change of an immutable field. */
 const isAnother = (error: unknown): error is ApiError =>
   error instanceof ApiError && isInvalid(error) && error.causes.some(({ field }) => field === 'metadata.uid');
 
@@ -89,8 +89,8 @@ const requestRollingUpdate: StatefulSetPatch = { labels, spec: request('RollingU
  * come first: the same patch, and a patch that requests RollingUpdate, as MOCO's next write does. Nothing is written
  * unless both results have OnDelete and the label.
  *
- * The uid is the only precondition. What the patch does is the same whatever else has changed: from then on nobody but
- * this program replaces pods. MOCO writes some StatefulSets several times a second until they are adopted.
+ * The uid is the only precondition. The patch means the same whatever else has changed: from then on only this program
+ * replaces pods. MOCO writes some StatefulSets several times a second until they are adopted.
  */
 export async function adoptStatefulSet(
   statefulSet: StatefulSetRecord,
@@ -133,8 +133,8 @@ const isAtOnDelete = (result: StatefulSetRecord | null): boolean =>
 
 const label = { [newPodsLabel]: newPodsAtCurrentRevision };
 /**
- * It requests OnDelete, which changes nothing where the StatefulSet is at OnDelete: RollingUpdate in the result is then
- * admission's doing, whatever the StatefulSet is at.
+ * It requests OnDelete, which changes nothing if the StatefulSet is at OnDelete. So RollingUpdate in the result shows
+ * that admission set it, whatever the StatefulSet had.
  */
 const probe: StatefulSetPatch = {
   labels: { [strategyLabel]: strategyOnDelete, ...label },
@@ -149,14 +149,14 @@ export interface Kept {
 }
 
 /**
- * Adds the label by which admission keeps the StatefulSet at RollingUpdate with partition = replicas: who is created
- * then comes up at the current revision, and nobody is replaced. A dry run comes first. It also shows who keeps the
- * strategy: a webhook may be unavailable, and MOCO's partition controller would then update members of a rollout that
- * is held, so a StatefulSet does not rest in that state with one.
+ * Adds the label by which admission keeps the StatefulSet at RollingUpdate with partition = replicas: new pods then
+ * come up at the current revision, and nobody is replaced. A dry run comes first. It also shows who keeps the strategy:
+ * a webhook may be unavailable, and MOCO's partition controller would then update members of a held rollout, so with a
+ * webhook a StatefulSet does not stay in that state.
  *
  * Rejects with the reason `AdmissionNotInForce` if either result is another one. The label is then removed again.
  *
- * @param assertStillSo runs between the two, so that little time is left in which what it checks may change
+ * @param assertStillSo runs between the two, so that little time is left in which the facts that it checks may change
  */
 export async function keepRevisions(
   statefulSet: StatefulSetRecord,
@@ -169,7 +169,7 @@ export async function keepRevisions(
   await assertStillSo();
   const after = await whicheverVersion(statefulSet, { labels: label }, api, false);
   if (isKept(after)) return { keeper, after };
-  // A label that stays shows on the object: the next step removes it.
+  // A label that stays is visible on the object: the next step removes it.
   await whicheverVersion(statefulSet, { labels: { [newPodsLabel]: null } }, api, false).catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
   });
@@ -188,7 +188,7 @@ export async function proveRevisionsKept(statefulSet: StatefulSetRecord, api: Cl
 
 /**
  * Removes our labels and restores rolling updates in a single patch. MOCO's webhook adds partition = replicas to a
- * patch without a partition, and panics if a patch adds a partition where there was none. Without MOCO's webhook the
+ * patch without a partition, and panics if a patch adds a partition that was not there. Without MOCO's webhook the
  * patch must contain the partition. A dry run tries each form first: a form is sent only if its resulting partition
  * updates no member. If MOCO's native rolling update is forced, a partition is impossible and none is requested.
  */

@@ -57,7 +57,7 @@ export class Watches {
     };
     const isInNamespaces = namespaceNames.length > 0;
     const scopes = isInNamespaces ? namespaceNames : [undefined];
-    /** A kind can be read once it can be read in every scope. */
+    /** A kind counts as readable once it can be read in every scope. */
     const inAll = (
       report: (first: UnavailableKind | null) => void,
       mayDoWithout: boolean,

@@ -1,5 +1,6 @@
 import { partitionDrivers } from '../controller/facts/mode.ts';
 import { boundsOf, defaultPolicy } from '../core/policy.ts';
+import { usualLease } from '../moco/lease-place.ts';
 import {
   bindAddress,
   boolean,
@@ -11,10 +12,12 @@ import {
   kind,
   namespace,
   namespaces,
+  objectName,
   optionalText,
   type Parsed,
   parseBoolean,
   rate,
+  someNamespace,
   text,
   url,
 } from './flag.ts';
@@ -25,7 +28,7 @@ interface FeatureGate {
   readonly description: string;
 }
 
-/** Every feature gate there is, in the manner of Kubernetes' `component-base/featuregate`. */
+/** Every feature gate, in the manner of Kubernetes' `component-base/featuregate`. */
 export const featureGates = {
   UpdateStrategyOnDelete: {
     stage: 'ALPHA',
@@ -50,7 +53,9 @@ type FeatureGates = Readonly<Record<FeatureGateName, boolean>>;
 
 const names = Object.keys(featureGates) as FeatureGateName[];
 
-/** Reads `A=true,B=false`; what isn't named keeps its default. The last one wins where a gate is named twice. */
+/**
+ * Reads `A=true,B=false`; gates that are not named keep their defaults. If a gate is named twice, the last one counts.
+ */
 function parseFeatureGates(text: string): Parsed<FeatureGates> {
   const defaults = names.map((name) => [name, featureGates[name].enabledByDefault]);
   const gates = Object.fromEntries(defaults) as Record<FeatureGateName, boolean>;
@@ -97,7 +102,7 @@ export const flags = {
     parseFeatureGates,
   )(
     'feature-gates',
-    // One line a gate, as Kubernetes' own programs list them.
+    // One line for each gate, as in Kubernetes' own programs.
     `comma-separated list of NAME=true|false:\n${Object.entries(featureGates)
       .map(([name, { stage, enabledByDefault }]) => `${name}=true|false (${stage} - default=${enabledByDefault})`)
       .join('\n')}`,
@@ -167,6 +172,14 @@ export const flags = {
   silentMemberGraceSeconds: integer(...boundsOf.silentMemberGraceSeconds)(
     `silent-member-grace-seconds=${defaultPolicy.silentMemberGraceSeconds}`,
     "seconds for which a step waits for a member that does not answer although its pod is ready; longer than Kubernetes' node-monitor-grace-period and MOCO's check interval together",
+  ),
+  mocoLeaseNamespace: someNamespace(
+    `moco-lease-namespace=${usualLease.namespace}`,
+    'namespace of the Lease by which moco-controller elects its leader: that of its pod',
+  ),
+  mocoLeaseName: objectName(
+    `moco-lease-name=${usualLease.name}`,
+    'name of the Lease by which moco-controller elects its leader: its --leader-election-id',
   ),
   partitionDriver: choice(partitionDrivers)(
     'partition-driver=moco',
@@ -250,7 +263,7 @@ export const flags = {
 
 /**
  * The values of all flags: durations in milliseconds, intervals in milliseconds with 0 for none, limits with 0 for
- * none, and `null` for what is not given or not wanted.
+ * none, and `null` for values that are not given or disabled.
  */
 export type Options = {
   readonly [Field in keyof typeof flags]: (typeof flags)[Field] extends Flag<infer Value> ? Value : never;

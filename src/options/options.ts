@@ -18,8 +18,8 @@ const helpWidthColumns = 100;
 const retryJitterFactor = 1.2;
 
 /**
- * Reads the arguments after the program's name. Takes `--flag=value` and `--flag value`; where a flag is given twice
- * the last one holds, except for `--feature-gates`, which adds up. Prints nothing and never exits.
+ * Reads the arguments after the program's name. Accepts `--flag=value` and `--flag value`; if a flag is given twice,
+ * the last one counts, except for `--feature-gates`, which are merged. Prints nothing and never exits.
  */
 export function parseOptions(argv: readonly string[]): OptionsParsed {
   const command = makeCommand();

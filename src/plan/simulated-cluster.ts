@@ -11,7 +11,7 @@ import { afterStep } from './after-step.ts';
 /** How long MOCO is expected to take for a switchover. Nothing measures it for a cluster. */
 export const switchoverSeconds = 10;
 
-/** One line of a plan. Times are seconds since the begin of the plan. */
+/** One line of a plan. Times are seconds since the beginning of the plan. */
 export type PlanEntry = { readonly begins: number; readonly ends: number } & (
   | {
       /** It ends once the members that it takes are back, and have been for minReadySeconds. */
@@ -27,26 +27,29 @@ export type PlanEntry = { readonly begins: number; readonly ends: number } & (
 
 /** What the other clusters mean for one of them. */
 export interface PlannedFleetFacts extends Pick<ClusterSnapshot, 'fleetWaits' | 'fleetQueue' | 'fleetInterval'> {
-  /** When time alone ends a wait for other clusters, in seconds since the begin; `null` if it does not. */
+  /** When time alone ends a wait for other clusters, in seconds since the beginning; `null` if it does not. */
   readonly endOf: (hold: Hold) => number | null;
 }
 
-/** How a cluster is at the begin of a plan. */
+/** The state of a cluster at the beginning of a plan. */
 export interface Beginning {
   readonly snapshot: ClusterSnapshot;
   readonly policy: RolloutPolicy;
   /** How long a member is expected to be unavailable. */
   readonly memberSeconds: number;
-  /** So many seconds after the begin. Left out, the facts of the snapshot move on, which cover 30 days. */
+  /**
+   * The facts this many seconds after the beginning. By default the facts of the snapshot are used, which cover 30
+   * days.
+   */
   readonly maintenanceAt?: (seconds: number) => MaintenanceFacts | null;
   /** Whether steps count that are done while a rule holds the rollout. */
   readonly stepsWhileHeld?: boolean;
 }
 
 /**
- * One cluster in virtual time: the only way in which a plan goes forward. `decide` chooses every step from its facts
- * and, in a fleet, from those of the others; pods start, MOCO does its part, and members take as long as expected.
- * Nothing fails.
+ * One cluster in virtual time: the only way in which a plan advances. `decide` chooses every step from its facts and,
+ * in a fleet, from those of the others; pods start, MOCO does its part, and members take as long as expected. Nothing
+ * fails.
  */
 export class SimulatedCluster {
   readonly entries: PlanEntry[] = [];
@@ -67,7 +70,7 @@ export class SimulatedCluster {
     this.snapshot = beginning.snapshot;
   }
 
-  /** Does what can be done now. Returns when to be called next; `null` if only other clusters change that. */
+  /** Does what can be done now. Returns when to be called next; `null` if only other clusters can change that. */
   pass(now: number, fleet: PlannedFleetFacts | null = null): number | null {
     if (this.endedAt !== null || this.stop !== null) return null;
     if (this.#busyUntil > now) return this.#busyUntil;
@@ -84,7 +87,7 @@ export class SimulatedCluster {
     return Math.max(now, this.#busyUntil);
   }
 
-  /** Nothing happens any more: what it waits for never ends. */
+  /** Nothing happens any more: its wait never ends. */
   close(now: number): void {
     if (this.stop !== null) return;
     this.stop = this.hold;
@@ -120,7 +123,7 @@ export class SimulatedCluster {
     this.hold = null;
   }
 
-  /** How long a wait lasts. Some, such as one for a backup, count as over at once. */
+  /** How long a wait lasts. Some, such as that for a backup, are assumed to be over at once. */
   #lasts(hold: Hold, { requeueAfterSeconds }: Decision, now: number): number {
     const maintenance = this.#maintenanceAt(now);
     const opensAt = 'opensAt' in hold ? hold.opensAt : null;

@@ -23,7 +23,7 @@ export interface FleetInput {
   readonly limits: FleetLimits;
 }
 
-/** How a cluster is at the begin of a plan, by what is known of it. Its members take as long as was measured. */
+/** The state of a cluster at the beginning of a plan. Its members take as long as was measured. */
 export function beginningOf({ snapshot, policy, rollout, settings }: ObservedFacts, nowSeconds: number): Beginning {
   const status = rollout?.status ?? {};
   const { maintenance } = settings;
@@ -47,7 +47,7 @@ interface Played {
   readonly wasComplete: boolean;
   /** Once the controller has seen the revision. */
   readonly atFirst: RolloutStatus;
-  /** The last one that the others have seen. */
+  /** The last status that the others have seen. */
   seen: RolloutStatus | null;
 }
 
@@ -55,8 +55,8 @@ interface Played {
 const passesPerMember = 200;
 
 /**
- * Plays the rollouts of a fleet to their end, in virtual time. `Fleet` and `decide` of the controller say who may begin
- * and what is done; each cluster is asked when the controller would ask it.
+ * Plays the rollouts of a fleet to their end, in virtual time. `Fleet` and `decide` of the controller decide who may
+ * begin and what is done; each cluster is asked when the controller would ask it.
  */
 export const playFleet = (input: FleetInput): FleetPlan => new Play(input).run();
 
@@ -67,7 +67,7 @@ class Play {
   readonly #awake = new Set<string>();
   readonly #changed = new Set<string>();
   readonly #timers = new Map<string, number>();
-  /** Seconds since the begin. */
+  /** Seconds since the beginning. */
   #now = 0;
   #version = 0;
 
@@ -113,7 +113,7 @@ class Play {
     };
   }
 
-  /** Everybody who is awake decides, until nobody is. Returns the number of passes. */
+  /** Every cluster that is awake decides, until none is. Returns the number of passes. */
   #settle(most: number): number {
     let passes = 0;
     for (; passes < most; passes += 1) {
@@ -192,7 +192,7 @@ class Play {
   }
 }
 
-/** What is done and waited for, one after another. Updates that overlap are one. */
+/** Steps and waits, one after another. Updates that overlap are merged. */
 function spansOf(entries: readonly PlanEntry[], nowSeconds: number): readonly Span[] {
   const spans: Span[] = [];
   for (const entry of entries) {

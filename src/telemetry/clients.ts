@@ -1,13 +1,13 @@
 import type { Server, Socket } from 'node:net';
 
-// What clients may take of the one thread that everything shares. Anybody who can reach a port is a client.
+// How much of the single thread clients may use. Anybody who can reach a port is a client.
 
 /**
- * Keeps a server to so many connections. One more replaces the one that has been quiet for longest: a client that
- * connects and says nothing, or sends a body byte by byte, keeps no other client out.
+ * Limits a server to this many connections. Another one replaces the one that has been quiet for longest: a client that
+ * connects and says nothing, or sends a body byte by byte, cannot keep other clients out.
  */
 export function limitConnections(server: Server, limit: number): void {
-  /** The one that has been quiet for longest first. */
+  /** The connection that has been quiet for longest comes first. */
   const open = new Map<string, Socket>();
   const keyOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
   server.on('connection', (socket: Socket) => {
@@ -35,7 +35,7 @@ export interface Rate {
 }
 
 interface Client {
-  /** How many requests it may send now. Below zero it waits for longer. */
+  /** How many requests it may send now. Below zero it has to wait. */
   tokens: number;
   countedAtMilliseconds: number;
 }
@@ -55,7 +55,7 @@ export class ClientRates {
     this.#rate = rate;
   }
 
-  /** Whether an address may send one more, which is counted. */
+  /** Whether an address may send another request, which is counted. */
   allows(address: string): boolean {
     const client = this.#client(address);
     if (client.tokens < 1) return false;
@@ -63,7 +63,7 @@ export class ClientRates {
     return true;
   }
 
-  /** Lets an address wait until a whole burst and one more request would be allowed again. */
+  /** Makes an address wait until a whole burst and one more request would be allowed again. */
   exhaust(address: string): void {
     this.#client(address).tokens = -this.#rate.burst;
   }

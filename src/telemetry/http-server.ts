@@ -14,7 +14,7 @@ export type HttpHandler = (request: { readonly verbose: boolean }) => HttpAnswer
 
 interface HttpServerOptions {
   readonly address: BindAddress;
-  /** The flag that the address came from, for error messages. */
+  /** The flag with the address, for error messages. */
   readonly flag: string;
   /** By path. */
   readonly handlers: Readonly<Record<string, HttpHandler>>;
@@ -25,28 +25,28 @@ interface HttpServerOptions {
 }
 
 export interface RunningHttpServer {
-  /** With the real port. */
+  /** With the actual port. */
   readonly address: BindAddress;
   /** Stops listening and ends every connection. */
   close(): Promise<void>;
 }
 
-/** For each of: the headers of a request, the request, and a client that reads none of its answer. */
+/** For each of these: the headers of a request, the request, and a client that does not read its answer. */
 const timeoutMilliseconds = 10_000;
 const headerLimitBytes = 8 * 1024;
 /** Far more than the kubelets and every Prometheus that scrapes. */
 const mostConnections = 64;
-/** Of one address, and a connection counts as a request. The kubelet and a Prometheus send one every few seconds. */
+/** For one address; a connection counts as a request. The kubelet and a Prometheus send one every few seconds. */
 const clientRate: Rate = { perSecond: 20, burst: 50 };
 
 /**
- * Serves a few paths by plain HTTP, for probes and for Prometheus. Rejects with a `ListenError`. A connection has one
+ * Serves a few paths over plain HTTP, for probes and for Prometheus. Rejects with a `ListenError`. A connection has one
  * request at a time: a client that sends the next one before it has its answer is disconnected, and so is one that
  * connects too often. One that requests too often gets 429.
  */
 export async function startHttpServer(options: HttpServerOptions): Promise<RunningHttpServer> {
   const rates = new ClientRates(options.clock ?? (() => performance.now()), clientRate);
-  /** Those whose request is not answered yet. */
+  /** Connections whose request is not answered yet. */
   const busy = new WeakSet<Socket>();
   const server = createServer(
     {
@@ -79,7 +79,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
   return { address, close: () => close(server, 0) };
 }
 
-/** Stops listening, and ends what goes on after the grace period. */
+/** Stops listening, and ends requests after the grace period. */
 export async function close(server: HttpServer, graceMilliseconds: number): Promise<void> {
   const closed = once(server, 'close');
   server.close();
@@ -123,12 +123,12 @@ export function plainText(status: number, sentence: string): HttpAnswer {
   return { status, contentType: 'text/plain; charset=utf-8', body: `${sentence}\n` };
 }
 
-/** How long one answer serves every request that comes. */
+/** How long one answer serves every request. */
 const sharedMilliseconds = 1000;
 
 /**
- * A handler whose answer costs much, called at most once a second: requests that come meanwhile share the answer, and
- * its bytes.
+ * A handler with an expensive answer, called at most once a second: requests in that time share the answer, and its
+ * bytes.
  *
  * @param clock milliseconds since an arbitrary moment
  */
@@ -143,12 +143,12 @@ export function shared(handler: () => Promise<HttpAnswer>, clock: () => number):
   };
 }
 
-/** `null` when all is well, else what is wrong, in words. */
+/** `null` when all is well, otherwise what is wrong, in words. */
 export type HealthCheck = () => string | null;
 
 /**
- * A handler for `/healthz` or `/readyz` in Kubernetes' manner: `ok` while every check passes, else 500 with a line for
- * each check. `?verbose` shows the lines in either case.
+ * A handler for `/healthz` or `/readyz` in Kubernetes' manner: `ok` while every check passes, otherwise 500 with a line
+ * for each check. `?verbose` shows the lines in either case.
  */
 export function healthHandler(endpoint: string, checks: Readonly<Record<string, HealthCheck>>): HttpHandler {
   return ({ verbose }) => {
@@ -163,7 +163,7 @@ export function healthHandler(endpoint: string, checks: Readonly<Record<string, 
 }
 
 export interface BindAddress {
-  /** `null`: every address the machine has, of either family. */
+  /** `null`: every address of the machine, of either family. */
   readonly host: string | null;
   /** 0 lets the system choose a free one. */
   readonly port: number;
@@ -172,7 +172,7 @@ export interface BindAddress {
 const highestPort = 65_535;
 const pattern = /^(?:\[(?<six>[0-9a-fA-F:.]+(?:%\w+)?)\]|(?<host>[^:[\]\s]*)):(?<port>\d{1,5})$/;
 
-/** Reads `HOST:PORT`, `[IPv6]:PORT` or `:PORT`, as Go's net package does; `null` for anything else. */
+/** Reads `HOST:PORT`, `[IPv6]:PORT` or `:PORT`, like Go's net package; `null` for anything else. */
 export function parseBindAddress(text: string): BindAddress | null {
   const groups = pattern.exec(text)?.groups;
   if (groups === undefined) return null;
@@ -182,7 +182,7 @@ export function parseBindAddress(text: string): BindAddress | null {
   return { host: host === '' ? null : host, port };
 }
 
-/** The address as `parseBindAddress` reads it. */
+/** The address in the format of `parseBindAddress`. */
 export function showBindAddress({ host, port }: BindAddress): string {
   if (host === null) return `:${port}`;
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
@@ -194,8 +194,8 @@ export class ListenError extends Error {
 }
 
 /**
- * Starts listening and returns the address, with the real port if port 0 was requested.
- * `flag` is the flag that the address came from, for the sentence of the `ListenError` that this rejects with.
+ * Starts listening and returns the address, with the actual port if port 0 was requested. `flag` is the flag with the
+ * address, for the sentence of the `ListenError`.
  */
 export async function listen(server: Server, address: BindAddress, flag: string): Promise<BindAddress> {
   server.listen({ port: address.port, ...(address.host !== null && { host: address.host }) });

@@ -54,8 +54,8 @@ export type PinoLog = Logger;
 
 /**
  * A logger: `log.info({ cluster: 'ns/name', step: 'evict' }, 'evicted')`, with fields of the vocabulary of `logFields`;
- * `log.child(fields)` for one that carries the fields in every line. Writes synchronously: the lines before a crash are
- * the ones that matter.
+ * `log.child(fields)` returns one that has the fields in every line. Writes synchronously: the lines before a crash
+ * matter most.
  */
 export function createLog({ level, format, destination: given }: LogOptions): PinoLog {
   const sink = given ?? destination({ fd: standardErrorDescriptor, sync: true });
@@ -67,7 +67,7 @@ export function createLog({ level, format, destination: given }: LogOptions): Pi
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       hooks: {
-        // What the API server refuses, or a network, has no place in this program that a stack would show.
+        // Refusals of the API server and network errors have no place in this program that a stack would show.
         logMethod(line, method, lineLevel) {
           const [fields] = line;
           if (lineLevel < (levels.values['error'] ?? 0) && hasError(fields))
@@ -84,7 +84,7 @@ export function createLog({ level, format, destination: given }: LogOptions): Pi
 const hasError = (fields: unknown): fields is { readonly error: Error } =>
   typeof fields === 'object' && fields !== null && 'error' in fields && fields.error instanceof Error;
 
-/** As the serializer would have it, but for the stack. It takes such an object as it is. */
+/** As the serializer would write it, without the stack. It accepts such an object unchanged. */
 function withoutStack(error: Error): object {
   const { stack: _, ...shown } = stdSerializers.err(error);
   return shown;
@@ -100,9 +100,8 @@ const timeOfDay = /T(\d\d:\d\d:\d\d\.\d\d\d)Z$/;
 
 /**
  * Turns one JSON line of the logger into a readable one: `10:23:45.123 info  evicted  cluster=ns/test step=evict`.
- * What a terminal would obey is escaped: errors have words of others. An error shows as its message; at level error its
- * stack follows, indented. Times are UTC. A line that isn't JSON
- * is handed through as it is.
+ * Characters that control a terminal are escaped, because errors have words of others. An error shows as its message;
+ * at level error its stack follows, indented. Times are UTC. A line that is not JSON is passed through unchanged.
  */
 function formatLogLine(line: string): string {
   const record = parsed(line);

@@ -26,16 +26,17 @@ class ProgramMetrics extends Declared {
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
- * Each look at the event loop wakes the process: every 10 ms, prom-client's default, that was most of an idle program.
+ * Each measurement of the event loop wakes the process: with prom-client's default of 10 ms that was most of the load
+ * of an idle program.
  */
 const eventLoopMilliseconds = 50;
 
-/** Gauges of prom-client that are called totals; the same numbers are there by kind, under names as they should be. */
+/** Gauges of prom-client that are named like totals; the same numbers exist by kind, under better names. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /**
- * All metrics of the program in a registry of their own, the process's defaults included. Feature gates are shown as
- * Kubernetes' own metric shows them, and what belongs to a part only where there is one.
+ * All metrics of the program in a registry of their own, including the process's defaults. Feature gates are shown as
+ * in Kubernetes' own metric, and metrics of an optional part only if it is in use.
  */
 export function createMetrics(
   version: string,
@@ -47,14 +48,14 @@ export function createMetrics(
   for (const name of misnamed) registry.removeSingleMetric(name);
   const showPolicy = (inForce: boolean): void =>
     declared.policy.set({ name: 'controller.moco-rollout.io' }, inForce ? 1 : 0);
-  // In this order the reference lists them.
+  // In the order of the reference.
   const metrics = {
     registry,
     showPolicy,
     rollouts: new RolloutMetrics(registry, drivesPartitions),
     fleet: new FleetMetrics(registry),
     checks: new CheckMetrics(registry),
-    // `null` where this process serves no webhook.
+    // `null` if this process serves no webhook.
     webhook: servesWebhook ? new WebhookMetrics(registry) : null,
     apiClient: new ApiClientMetrics(registry),
     caches: new CacheMetrics(registry),
@@ -119,7 +120,7 @@ export interface SequenceNumbers {
 
 type NumbersOf = () => FleetNumbers | null;
 
-/** Whether this process leads, and if so the limits across all clusters and how far they are used. */
+/** Whether this process leads, and if so the limits across all clusters and how much of them is used. */
 export class FleetMetrics extends Declared {
   #numbers: NumbersOf = () => null;
   readonly #sequences = new Map<string, SequenceNumbers>();
@@ -165,7 +166,7 @@ export class FleetMetrics extends Declared {
     this.#numbers = numbers;
   }
 
-  /** `null` once the sequence does not exist any more. */
+  /** `null` once the sequence no longer exists. */
   setSequence(name: string, numbers: SequenceNumbers | null): void {
     if (numbers === null) this.#sequences.delete(name);
     else this.#sequences.set(name, numbers);

@@ -7,8 +7,8 @@ const switchoverBucketsSeconds = [0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 45, 60, 
 const rolloutBucketsSeconds = [5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400];
 
 /**
- * The gauges about one cluster: name, help, and the label of its own where a cluster has several series. None has a
- * series where its value is `null`. Times are Unix seconds.
+ * The gauges about one cluster: name, help, and the extra label of a gauge with several series. A gauge has no series
+ * while its value is `null`. Times are Unix seconds.
  */
 const clusterGauges = {
   members: ['moco_rollout_members', 'Members of a cluster by state.', 'state'],
@@ -71,7 +71,7 @@ const clusterGauges = {
 
 type ClusterGauges = typeof clusterGauges;
 
-/** The values of the gauges about one cluster, by label where there is one. `undefined` leaves a gauge as it is. */
+/** The values of the gauges about one cluster, by label if there is one. `undefined` leaves a gauge as it is. */
 export type ClusterValues = {
   readonly [Field in keyof ClusterGauges]:
     | (ClusterGauges[Field] extends readonly [string, string, string] ? Readonly<Record<string, number>> : number)
@@ -79,7 +79,7 @@ export type ClusterValues = {
     | undefined;
 };
 
-/** Only where this program lowers partitions: MOCO's own controller shows series of the same names. */
+/** Only if this program lowers partitions: MOCO's own controller has series with the same names. */
 const ofPartitions: ReadonlySet<string> = new Set(['currentReplicas', 'updatedReplicas', 'lastPartitionUpdated']);
 
 export type ClusterName = readonly [namespace: string, name: string];
@@ -212,7 +212,7 @@ export class RolloutMetrics extends ClusterMetrics {
   override setCluster(cluster: ClusterName, values: Partial<ClusterValues>): void {
     super.setCluster(cluster, values);
     const [namespace, name] = cluster;
-    // A counter has to be there before it first counts: Prometheus sees no increase otherwise.
+    // A counter has to exist before it first counts: otherwise Prometheus sees no increase.
     this.#disruptionsOfCluster.inc({ namespace, name }, 0);
     this.#switchoversOfCluster.inc({ namespace, name }, 0);
   }
@@ -228,7 +228,7 @@ export class RolloutMetrics extends ClusterMetrics {
     this.#disruptionsOfCluster.inc({ namespace, name }, count);
   }
 
-  /** `cluster` is `null` where it is not known any more. */
+  /** `cluster` is `null` if it is no longer known. */
   countSwitchover(cluster: ClusterName | null, outcome: string): void {
     this.#switchovers.inc({ outcome: labelValue(outcome) });
     if (cluster !== null) this.#switchoversOfCluster.inc({ namespace: cluster[0], name: cluster[1] });

@@ -2,8 +2,8 @@ import type { Registry } from 'prom-client';
 import { Declared, type Series } from './declared.ts';
 
 /**
- * Requests to the API server, under the names that client-go gives them, so that dashboards for controllers show this
- * one as well. The duration ends with the head of the response: a watch lasts as long as it is followed.
+ * Requests to the API server, under client-go's names, so that dashboards for controllers also show this one. The
+ * duration ends with the response header, since a watch lasts as long as it is followed.
  */
 export class ApiClientMetrics extends Declared {
   readonly #requests = this.counter(
@@ -19,7 +19,7 @@ export class ApiClientMetrics extends Declared {
     'verb',
   );
 
-  /** The same exchange, which counts. `monotonic` is in milliseconds. */
+  /** The same exchange, with metrics. `monotonic` is in milliseconds. */
   counting<Request extends { readonly method: string }, Response extends { readonly status: number }>(
     exchange: (request: Request) => Promise<Response>,
     monotonic: () => number,
@@ -39,7 +39,7 @@ export class ApiClientMetrics extends Declared {
   }
 }
 
-/** Requests to the webhook, where this process serves it. */
+/** Requests to the webhook, if this process serves it. */
 export class WebhookMetrics extends Declared {
   readonly #requests = this.counter(
     'moco_rollout_webhook_requests_total',
@@ -58,7 +58,7 @@ export class WebhookMetrics extends Declared {
   }
 }
 
-/** The queries that Prometheus is asked for checks. */
+/** The queries of checks to Prometheus. */
 export class CheckMetrics extends Declared {
   readonly countRequest = this.countOf(
     'moco_rollout_check_requests_total',
@@ -120,7 +120,7 @@ export class CacheMetrics extends Declared {
 /** From 10 ns to 1000 s in powers of ten, as client-go has them. */
 const bucketsSeconds = Array.from({ length: 12 }, (_, power) => 10 ** (power - 8));
 
-/** The metrics of work queues under the names that client-go gives them, so that dashboards made for it fit. */
+/** The metrics of work queues under client-go's names, so that existing dashboards fit. */
 export class WorkQueueMetrics extends Declared {
   readonly #depth = this.gauge('workqueue_depth', 'Current depth of workqueue', 'name');
   readonly #adds = this.counter('workqueue_adds_total', 'Adds handled by workqueue', 'name');
@@ -164,7 +164,7 @@ export class WorkQueueMetrics extends Declared {
     this.#adds.inc({ name }, 0);
     this.#retries.inc({ name }, 0);
     return {
-      // A key came in that wasn't waiting already.
+      // A key was added that was not waiting already.
       added: (depth: number): void => {
         this.#adds.inc({ name });
         this.#depth.set({ name }, depth);

@@ -239,7 +239,7 @@ describe('the values of the Helm chart', function () {
       { configMap: { name: 'ca', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
       { secret: { name: 'token', items: [{ key: 'it', path: 'token' }] } },
     ];
-    expect(spec['volumes']).to.deep.equal([{ name: 'prometheus', projected: { sources } }]);
+    expect(spec['volumes']).to.deep.equal([{ name: 'prometheus', projected: { defaultMode: 0o440, sources } }]);
   });
 
   it('say what a Prometheus of many tenants is sent, and through which proxy', async () => {
@@ -260,7 +260,7 @@ describe('the values of the Helm chart', function () {
       { secret: { name: 'login', items: [{ key: 'pair', path: 'basic-auth' }] } },
       { secret: { name: 'tenant', items: [{ key: 'headers', path: 'headers' }] } },
     ];
-    expect(spec['volumes']).to.deep.equal([{ name: 'prometheus', projected: { sources } }]);
+    expect(spec['volumes']).to.deep.equal([{ name: 'prometheus', projected: { defaultMode: 0o440, sources } }]);
   });
 
   it('set labels, interval and relabelings of the ServiceMonitor', async () => {

@@ -92,7 +92,7 @@ describe('the rate limit of a whole fleet', function suite() {
     await world.advance(8_000);
     expect(evictions(), 'once each').to.equal(60);
     const reads = server.reads.filter((path) => !path.includes('/nodes/'));
-    expect(reads.length, 'nothing is read in vain').to.equal(60 * 14);
+    expect(reads.length, 'nothing is read in vain').to.equal(60 * 16);
     expect(server.reads.length - reads.length, 'clusters share what is known of nodes').to.be.below(60 * 2);
   });
 

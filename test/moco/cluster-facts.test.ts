@@ -10,7 +10,15 @@ import {
   projectStatefulSet,
 } from '../../src/moco/projections.ts';
 import type { ClusterObjects } from '../../src/moco/records.ts';
-import { budget, containersOf, mysqlCluster, type PodOptions, pod, statefulSet } from '../controller/moco-objects.ts';
+import {
+  budget,
+  containersOf,
+  mysqlCluster,
+  type PodOptions,
+  pod,
+  revisionBefore,
+  statefulSet,
+} from '../controller/moco-objects.ts';
 import { revisionOwner } from '../support/label-owner.ts';
 
 type Json = { readonly [field: string]: unknown };
@@ -571,6 +579,45 @@ tells('how long a demotion has lasted', (look) => look.member(0).demoteForSecond
     look.pass(30);
     demoted(look);
     is(0);
+  },
+});
+
+/** Of member 1. */
+const lastRun = (look: Look) => {
+  const { revision, worked } = look.facts().lastRuns.find(({ ordinal }) => ordinal === 1) ?? {};
+  return { revision, worked };
+};
+
+tells('the last mysqld that has run on the data of a member', lastRun, {
+  'has worked once the member participates': (look, is) => {
+    look.pod(1, { ready: false });
+    is({ revision: revisionBefore, worked: false });
+    look.pod(1, { role: 'replica' });
+    is({ revision: revisionBefore, worked: true });
+  },
+  'is remembered while the member has no pod': (look, is) => {
+    look.facts();
+    look.removePod(1);
+    is({ revision: revisionBefore, worked: true });
+    look.restart();
+    is({ revision: undefined, worked: undefined });
+  },
+  'has worked when it starts in the next pod of the revision': (look, is) => {
+    look.facts();
+    look.removePod(1);
+    look.facts();
+    look.pod(1, { ready: false, at: look.now });
+    is({ revision: revisionBefore, worked: true });
+  },
+  'has not worked yet when it starts at another revision, nor when it starts at the one before that again': (
+    look,
+    is,
+  ) => {
+    look.facts();
+    look.pod(1, { ready: false, revision: 'moco-test-2', at: look.now });
+    is({ revision: 'moco-test-2', worked: false });
+    look.pod(1, { ready: false, at: look.now });
+    is({ revision: revisionBefore, worked: false });
   },
 });
 

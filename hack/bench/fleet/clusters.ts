@@ -16,7 +16,7 @@ export const members = 3;
 const namespaceCount = 10;
 const requestsAtOnce = 16;
 const overrideMilliseconds = 24 * 3_600_000;
-/** A budget may stay closed for two minutes, and on two cores a thousand clusters move in waves. */
+/** A budget may stay closed for two minutes, and with two cores a thousand clusters finish in waves. */
 const patienceMilliseconds = 300_000;
 const lookMilliseconds = 1000;
 
@@ -30,13 +30,13 @@ interface StatefulSetSight extends Stored {
   readonly updateRevision: string;
   /** Every pod is at the update revision, and ready. */
   readonly isRolledOut: boolean;
-  /** It has our label, or is at OnDelete. */
+  /** The StatefulSet has our label, or is at OnDelete. */
   readonly isAdopted: boolean;
 }
 
 const fleetNamespace = (index: number): string => `fleet-${index % namespaceCount}`;
 
-/** The cluster with that number, from 0 on. */
+/** The cluster with that number, counted from 0. */
 const fleetCluster = (_: unknown, index: number): FleetCluster => ({
   namespace: fleetNamespace(index),
   name: `db-${String(index).padStart(4, '0')}`,
@@ -70,7 +70,7 @@ export class Clusters {
     });
   }
 
-  /** Resolves once everything has been listed, and there is what clusters need. */
+  /** Resolves once everything has been listed and the objects that clusters need exist. */
   async start(): Promise<void> {
     const { client } = this.#access;
     await this.#watching.start();
@@ -94,7 +94,7 @@ export class Clusters {
     return Array.from({ length: this.#count }, fleetCluster);
   }
 
-  /** Makes as many as are missing; each begins at the image that the others have. */
+  /** Creates the missing clusters, with the image that the others have. */
   async grow(count: number): Promise<void> {
     const { client } = this.#access;
     const first = this.#count;
@@ -107,7 +107,7 @@ export class Clusters {
     });
   }
 
-  /** A new template for each of them. Calls back for each that has been asked. */
+  /** Gives each cluster a new template. Calls back after each request. */
   async change(onChanged: (cluster: FleetCluster) => void): Promise<void> {
     this.#revision += 1;
     const containers = [{ name: mysqldContainer, image: this.#image }];
@@ -119,11 +119,11 @@ export class Clusters {
   }
 
   /**
-   * Resolves once that is so of every one of them. Rejects with how many are missing when none of these changes for too
-   * long.
+   * Resolves once every cluster is in the expected state. Rejects with the number of missing clusters when nothing
+   * changes for too long.
    *
    * @param what the expected state, as the rest of a sentence after "expected"
-   * @param onProgress told of each that is there, and how many are missing then
+   * @param onProgress called for each cluster that reaches it, with the number of clusters that are missing
    */
   async untilEach(
     isSo: (cluster: FleetCluster) => boolean,
@@ -166,7 +166,7 @@ export class Clusters {
     return this.#statefulSets.get(namespace, statefulSetName(name))?.isRolledOut === true;
   }
 
-  /** Nobody but MOCO decides about it. */
+  /** Only MOCO decides about it. */
   isReleased({ namespace, name }: FleetCluster): boolean {
     return this.#statefulSets.get(namespace, statefulSetName(name))?.isAdopted === false;
   }
@@ -200,7 +200,7 @@ export class Clusters {
     return this.#policies === 0 ? {} : { [teamLabel]: team(index % this.#policies) };
   }
 
-  /** Revision after revision within minutes is what a benchmark wants, and what the controller holds otherwise. */
+  /** A benchmark needs revision after revision within minutes, which the controller would hold otherwise. */
   #rolloutOf(namespace: string, name: string): object {
     const { group, version, kind } = rolloutKind;
     const until = new Date(this.#access.world.wall() + overrideMilliseconds).toISOString();
@@ -209,7 +209,7 @@ export class Clusters {
   }
 }
 
-/** Rejects as soon as one does. */
+/** Rejects as soon as one of them does. */
 async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   await new PQueue({ concurrency: requestsAtOnce }).addAll(items.map((item) => () => work(item)));
 }
@@ -217,7 +217,7 @@ async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>):
 const teamLabel = 'team';
 const team = (number: number): string => `team-${number}`;
 
-/** It wants what is the default: how many there are is what is measured. */
+/** Its replica count is the default: the number of replicas is what is measured. */
 function policyOf(name: string): object {
   const { group, version, kind } = policyKind;
   const selector = { matchLabels: { [teamLabel]: name } };

@@ -8,7 +8,7 @@ import { mostClustersForRounds } from './settings.ts';
 
 const megabyte = 1_000_000;
 
-/** What the controller costs for one member of a fleet: calls by their sort. */
+/** What the controller costs for one member of a fleet: calls by kind. */
 export interface CostOfMember {
   readonly calls: number;
   readonly writes: number;
@@ -36,7 +36,7 @@ export function medianOf(rollouts: readonly FleetRollout[], figure: (rollout: Fl
 /** How often MOCO applies a StatefulSet for a member. */
 export const appliesOfMember = ({ applies, clusters }: FleetRollout): number => applies / (clusters * members);
 
-/** The controller's rate by that of another; NaN where that was not measured. */
+/** The controller's rate divided by that of another rival; NaN if that was not measured. */
 export function ratioOf({ rollouts }: MeasuredFleet, rival: RivalName): number {
   return medianOf(rollouts.controller, rolloutsPerMinute) / medianOf(rollouts[rival], rolloutsPerMinute);
 }
@@ -89,5 +89,5 @@ export function figuresOf(fleets: readonly MeasuredFleet[]): readonly Figure[] {
   ];
 }
 
-/** Flat: within what two runs on a busy machine differ by. */
+/** Flat: within the difference of two runs on a busy machine. */
 const mostGrowth = 1.25;

@@ -8,27 +8,27 @@ import type { Installation, RivalName } from './installation.ts';
 import { type Cores, coresBetween, processorTime } from './processor-time.ts';
 import { RequestCount, type RequestsByAsker } from './requests.ts';
 
-/** A fleet rolled out by one of the rivals, all clusters asked at once. */
+/** A fleet rolled out by one of the rivals, with all clusters changed at once. */
 export interface FleetRollout {
   readonly rival: RivalName;
   readonly clusters: number;
   /** From the first cluster's new template to the last member of the last cluster being back. */
   readonly seconds: number;
-  /** Of each cluster, from its new template, ascending. */
+  /** Of each cluster from its new template on, in ascending order. */
   readonly secondsOfClusters: readonly number[];
-  /** In these seconds. */
+  /** Within these seconds. */
   readonly cores: Cores;
-  /** In these seconds, of everybody together, Events and leases included. */
+  /** Within these seconds, by all programs, Events and leases included. */
   readonly requestsPerSecond: number;
   /** Until everything was at rest. */
   readonly requests: RequestsByAsker;
-  /** What the rival itself has asked for until then. */
+  /** What the rival itself had requested by then. */
   readonly kinds: Readonly<Record<string, number>>;
-  /** How often MOCO has applied a StatefulSet until then. */
+  /** How often MOCO had applied a StatefulSet by then. */
   readonly applies: number;
-  /** What the rival has read from its connections until then. */
+  /** What the rival had read from its connections by then. */
   readonly readBytes: number;
-  /** Budgets that stayed closed for two minutes, since the end of an evicted pod was not observed. */
+  /** Budgets that stayed closed for two minutes because nobody observed the end of an evicted pod. */
   readonly budgetsStuck: number;
   readonly processorSeconds: Readonly<Record<string, number>>;
   readonly eventLoop: EventLoopDelay;
@@ -48,7 +48,7 @@ export const noProcess: Measured = {
   usage: () => ({ cpuSeconds: 0, residentBytes: 0, peakBytes: 0, readBytes: 0 }),
 };
 
-/** What is at rest when it is over: the controller writes on after the last member is back. */
+/** What happens after the rollout: the controller still writes after the last member is back. */
 export async function rollOutFleet(
   { installation, clusters }: { readonly installation: Installation; readonly clusters: Clusters },
   rival: RivalName,
@@ -119,7 +119,10 @@ export async function rollOutFleet(
   };
 }
 
-/** The disruption controller's Event on a pod that was to be gone (`NotDeleted`); it writes no others on pods. */
+/**
+ * The disruption controller's Event about a pod that was not deleted in time (`NotDeleted`); it writes no others on
+ * pods.
+ */
 function isOfStuckBudget({ user, verb, objectRef }: AuditEvent): boolean {
   const isOfDisruptionController =
     user.username === 'system:kube-controller-manager' && objectRef?.resource === 'events';
@@ -128,6 +131,6 @@ function isOfStuckBudget({ user, verb, objectRef }: AuditEvent): boolean {
 
 export const rolloutsPerMinute = ({ clusters, seconds }: FleetRollout): number => (clusters / seconds) * 60;
 
-/** The slowest cluster's time by the median one's. */
+/** The slowest cluster's time divided by the median time. */
 export const fairness = ({ secondsOfClusters }: FleetRollout): number =>
   (secondsOfClusters.at(-1) ?? Number.NaN) / percentile(secondsOfClusters, 0.5);

@@ -25,7 +25,7 @@ const systemNamespace = 'moco-rollout-system';
 /** Between two checks whether the policy is in force. */
 const pollMilliseconds = 100;
 
-/** Those that roll the fleet out. MOCO does it by partitions, which needs no other program. */
+/** The programs that roll the fleet out. MOCO does it by partitions and needs no other program. */
 export type RivalName = ProgramName | "MOCO's partitions";
 type ProgramName = 'controller' | 'plain loop';
 
@@ -105,7 +105,7 @@ export class Installation {
     }
   }
 
-  /** As the image runs it, with a lease as `config/manager` has it. Is not there yet. */
+  /** As the image runs it, with a lease as in `config/manager`. It has not started yet when this returns. */
   async controller(flags: readonly string[]): Promise<MeasuredProcess> {
     const port = async (): Promise<string> => `127.0.0.1:${await freePort()}`;
     const words = [
@@ -113,7 +113,7 @@ export class Installation {
       this.#parts.bundle,
       `--kubeconfig=${this.#parts.kubeconfigs.controller}`,
       '--feature-gates=UpdateStrategyOnDelete=true',
-      // The plain loop knows no such limits.
+      // The plain loop has no such limits.
       '--max-concurrent-rollouts=0',
       '--verify-first-cluster=false',
       '--leader-elect',

@@ -33,7 +33,7 @@ async function run(options: FleetBenchOptions): Promise<void> {
   progress('starting the control plane and the stand-ins');
   const installation = await Installation.open(options);
   const fleets: MeasuredFleet[] = [];
-  /** After each number of clusters: the next one takes long, and may never finish. */
+  /** After each number of clusters, because the next one takes long and may never finish. */
   const write = (fleet: MeasuredFleet): Promise<void> => {
     fleets.push(fleet);
     const figures = figuresOf(fleets);

@@ -4,7 +4,7 @@ import type { Clusters, FleetCluster } from './clusters.ts';
 import { type FleetRollout, noProcess, rollOutFleet } from './fleet-rollout.ts';
 import type { Installation, RivalName } from './installation.ts';
 
-/** The plain loop waits for Ready and for nothing after it. */
+/** The plain loop waits for Ready only. */
 const flags = ['--min-ready-seconds=0', '--replica-delay-grace-seconds=0', '--silent-member-grace-seconds=0'];
 
 /** All that is measured with one number of clusters. */
@@ -13,7 +13,7 @@ export interface MeasuredFleet {
   /** From creation to healthy; only if clusters were created. */
   readonly creationSeconds: number;
   readonly takeOverSeconds: number;
-  /** None of a rival that was not measured. */
+  /** Missing for a rival that was not measured. */
   readonly rollouts: Readonly<Record<RivalName, readonly FleetRollout[]>>;
 }
 
@@ -29,7 +29,9 @@ export interface Place {
   readonly clusters: Clusters;
 }
 
-/** Grows the fleet to so many clusters and rolls it out by every rival in turn, so that a slow machine affects all. */
+/**
+ * Grows the fleet to this size and rolls it out with every rival in turn, so that a slow machine affects all of them.
+ */
 export async function measureFleet(
   place: Place,
   { clusters: count, rounds, rivals }: FleetPlan,

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { processorSecondsOf } from '../runtime/measured-process.ts';
 
-/** Processes by what they are called in tables. */
+/** Processes by their names in tables. */
 export type Pids = Readonly<Record<string, number>>;
 
-/** Seconds of processor time: of each process since its start, of the machine since whenever. */
+/** Seconds of processor time: of each process since its start, of the machine since any fixed moment. */
 export interface ProcessorTime {
   readonly atMilliseconds: number;
   readonly seconds: Readonly<Record<string, number>>;

@@ -8,7 +8,7 @@ export interface FleetBenchOptions {
   readonly clusters: readonly number[];
   /** How often fleets of up to {@link mostClustersForRounds} are rolled out by each rival. */
   readonly rounds: number;
-  /** How many MySQLRolloutPolicies there are, one a team; every cluster is of one of the teams. */
+  /** How many MySQLRolloutPolicies there are, one for each team. Every cluster belongs to a team. */
   readonly policies: number;
   /** Beside the controller. */
   readonly rivals: readonly RivalName[];
@@ -17,13 +17,13 @@ export interface FleetBenchOptions {
   readonly mocoController?: string;
   /** From the deletion of a pod to the end of its processes. */
   readonly terminationSeconds: number;
-  /** File that the tables and every number behind them are written to. */
+  /** The file for the tables and every number behind them. */
   readonly record?: string;
 }
 
 const mostClusters = 5000;
 const mostPolicies = 1000;
-/** Above that one round takes minutes. */
+/** Above this size one round takes minutes. */
 export const mostClustersForRounds = 100;
 
 const rivalNames: Readonly<Record<string, RivalName>> = { 'plain-loop': 'plain loop', moco: "MOCO's partitions" };

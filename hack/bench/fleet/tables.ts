@@ -90,7 +90,7 @@ const growthRows: readonly Row[] = [
   { what: 'adopted and complete after', of: ({ takeOverSeconds }) => `${takeOverSeconds.toFixed(0)} s` },
 ];
 
-/** What everybody has cost for a member of the largest fleet. */
+/** What all programs cost for one member of the largest fleet. */
 function costs(fleets: readonly MeasuredFleet[]): Table {
   const largest = fleets.at(-1)?.rollouts;
   const cost = (what: string, rival: RivalName, asker: Asker, program: string): readonly (readonly string[])[] => {

@@ -10,7 +10,7 @@ import { reconcileCases } from './reconcile.ts';
 // The CPU time and allocations of one decision and of one reconciliation, each compared with an empty operation; and
 // whether a decision leaks memory.
 
-/** What garbage collection itself leaves differs by some 50 kB from one time to the next. */
+/** The remains of garbage collection vary by some 50 kB between measurements. */
 const mostKeptBytes = 1;
 
 const recording = new Recording('isolation');

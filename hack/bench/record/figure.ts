@@ -1,4 +1,4 @@
-/** What was measured, and what it has to be. */
+/** A measured value, and what it has to be. */
 export interface Figure {
   readonly what: string;
   readonly value: number;
@@ -6,7 +6,7 @@ export interface Figure {
   readonly digits: number;
   /** In the unit of the figure. */
   readonly limit?: number | undefined;
-  /** How the value has to be to the limit; default: below it. */
+  /** How the value has to compare with the limit; below it by default. */
   readonly sense?: '<' | '≤' | '≥';
 }
 

@@ -10,7 +10,7 @@ import type { Table } from './table.ts';
 export interface BenchRecord {
   /** The file's, without `.json`. */
   readonly name: string;
-  /** As typed at the root of the repository, without where the output goes. */
+  /** As typed at the root of the repository, without the output options. */
   readonly command: string;
   /** Of the run's start: YYYY-MM-DD. */
   readonly date: string;
@@ -33,7 +33,7 @@ export interface Machine {
 }
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-/** Whatever a benchmark measures lies in these. */
+/** Everything that a benchmark measures is below these. */
 const measured = ['src', 'hack', 'config', 'package-lock.json', 'Dockerfile'];
 const indentation = 1;
 /** Flags that name where the output goes. */
@@ -43,7 +43,7 @@ const outputs = ['--record', '--output'];
 export const recordFlag = (): Option =>
   new Option('--record <file>', 'write the numbers into that file, as docs/performance has them');
 
-/** A benchmark at its start; what it has found by its end is written by {@link Recording.write}. */
+/** A benchmark at its start. {@link Recording.write} writes what it has found by its end. */
 export class Recording {
   readonly #name: string;
   readonly #begun = {
@@ -52,7 +52,7 @@ export class Recording {
     load: loadNow(),
   };
 
-  /** @param name of the file in docs/performance, without `.json` */
+  /** @param name the file in docs/performance, without `.json` */
   constructor(name: string) {
     this.#name = name;
   }
@@ -73,7 +73,7 @@ export class Recording {
     };
   }
 
-  /** Writes the run into a file, if requested, and creates its folders. */
+  /** Writes the run into a file if that was requested, and creates its folders. */
   async write(file: string | undefined, tables: readonly Table[], raw: unknown): Promise<void> {
     if (file === undefined) return;
     await mkdir(dirname(file), { recursive: true });
@@ -81,7 +81,7 @@ export class Recording {
   }
 }
 
-/** One line with machine and date for a reader of the figures. */
+/** One line with the machine and the date for readers of the figures. */
 export function originOf(record: Omit<BenchRecord, 'tables' | 'raw'>): string {
   const { machine, loadAverage, nodeVersion, date, commit } = record;
   const gigabytes = Math.round(machine.memoryBytes / 1e9);
@@ -103,9 +103,9 @@ function without(words: readonly string[], flag: string): readonly string[] {
   return (at === -1 ? words : words.toSpliced(at, 2)).filter((word) => !word.startsWith(`${flag}=`));
 }
 
-/** Arrays of plain values in one line: samples are many. */
+/** Prints arrays of plain values on one line, because there are many samples. */
 export function jsonOf(record: BenchRecord): string {
-  // A line's end lies outside of every string.
+  // A line break lies outside of every string.
   const short = JSON.stringify(record, null, indentation).replaceAll(
     /\[\n\s+([^[\]{}]*?)\n\s+\]/g,
     (_, items: string) => `[${items.replaceAll(/,\n\s+/g, ', ')}]`,

@@ -6,11 +6,11 @@ import { type Table, textOf } from '../record/table.ts';
 import { play, type Result, type Row } from './play.ts';
 import { failures, healthy, type Way, ways } from './ways.ts';
 
-// The same rollout in every way that there is to update a StatefulSet of MOCO's, in virtual time, beside the time that
-// no way of restarting one member at a time can be under.
+// Runs the same rollout in every way that a StatefulSet of MOCO can be updated, in virtual time, next to the shortest
+// time that restarting one member at a time can take.
 
 const seeds = ['1', '2', '3'];
-/** Of the judged way, against the limit. */
+/** Of the way that is judged, compared with its limit. */
 const mostRatio = 1.03;
 const judged = 'OnDelete';
 
@@ -52,7 +52,9 @@ function titleOf({ scenario, members, restartSeconds }: Row): string {
   return `${scenario.title}: ${members} × ${restartSeconds} s`;
 }
 
-/** Seconds that healthy members of the judged way were away in turn, and in which its switchover blocked commits. */
+/**
+ * Seconds for which healthy members of the judged way were away in turn, and for which its switchover blocked commits.
+ */
 function limitOf(measured: readonly Measured[], { members, restartSeconds }: Row): number {
   const one = measured.find(
     ({ row, way }) =>

@@ -16,7 +16,7 @@ export const newImage = 'mysql:8.4.9';
 const badImage = 'mysql:8.4.8-missing';
 const longerThanAny = 24 * 3600 * second;
 const badMilliseconds = 5 * second;
-/** Longer than a member's restart, so that somebody has to wait. */
+/** Longer than a member's restart, so that the rollout has to wait. */
 export const backupMilliseconds = 30 * second;
 
 /** A way to update a StatefulSet: a column of every table. */
@@ -25,7 +25,7 @@ export interface Way {
   readonly mode: Circumstances['mode'];
   /** Of the MySQLRollout. */
   readonly settings?: Json;
-  /** With fewer members it equals the one before. */
+  /** With fewer members it equals the previous circumstance. */
   readonly leastMembers: number;
   readonly before?: (simulation: Simulation) => void;
 }
@@ -47,9 +47,9 @@ export const ways: readonly Way[] = [
 /** The circumstances of a rollout: a row of every table. */
 export interface Scenario {
   readonly title: string;
-  /** Done before anything is counted; resolves once it has come about. */
+  /** Runs before anything is counted; resolves once the circumstance exists. */
   readonly before?: (play: Playing) => Promise<void>;
-  /** Done while members are counted and before the change that is timed. */
+  /** Runs while members are counted and before the timed change. */
   readonly first?: (play: Playing) => Promise<void>;
   /** Called as soon as a member is terminating. */
   readonly whenOneGoes?: (play: Playing) => void;
@@ -75,7 +75,7 @@ const pass = ({ simulation: { clock } }: Playing, milliseconds: number): Promise
 
 export const healthy: Scenario = { title: 'healthy' };
 
-/** In the order of the rows. Member 1 of three or five is a replica that no order of updating has at either end. */
+/** In the order of the rows. Member 1 of three or five is a replica that no way updates first or last. */
 export const failures: readonly Scenario[] = [
   {
     title: 'a stale member is down',

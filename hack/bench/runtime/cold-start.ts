@@ -11,11 +11,11 @@ export interface ColdStart {
 }
 
 const starts = 5;
-/** On the line about a cluster that something new was decided of; the first decision always is, and no news. */
+/** In the log line of a cluster with a new decision. The first decision of a cluster always is new. */
 const anythingDecided = '"rule":';
 const withEveryLine = '--log-level=debug';
 
-/** Starts the image's program several times on a fleet that it has adopted already. */
+/** Starts the image's program several times on a fleet that it has already adopted. */
 export async function measureColdStarts(
   flags: readonly string[],
   clusters: number,

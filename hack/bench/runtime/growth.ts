@@ -3,12 +3,12 @@ import type { Table } from '../record/table.ts';
 import { idleFigures, type Measure } from './figures.ts';
 import type { AtRest, Idle } from './idle.ts';
 
-/** What was measured with so many clusters, as the image runs the program. */
+/** What was measured with this number of clusters, with the program as the image runs it. */
 export interface GrownFleet extends AtRest {
   readonly clusters: number;
 }
 
-/** Of what the image runs, the only variant that is measured there. */
+/** From the image's command, the only variant that is measured there. */
 const ofImage = ({ of, ...figure }: Measure<Idle>): Measure<AtRest> => ({
   ...figure,
   of: ({ idle: [image] }) => (image === undefined ? Number.NaN : of(image)),

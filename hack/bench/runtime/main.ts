@@ -8,8 +8,8 @@ import { measureIdle } from './idle.ts';
 import { findingsOf } from './table.ts';
 import { bundle, variants } from './variants.ts';
 
-// What a fleet costs with which nothing happens: memory, processor time and starts, of the bundle that `make build`
-// leaves in dist/, as the image runs it and in other ways; or how that grows with the fleet, as the image runs it.
+// Measures what an idle fleet costs: memory, processor time and starts of the bundle in dist/, as the image runs it and
+// in other ways; or how these grow with the fleet.
 
 interface Options {
   /** How many clusters the fleet has, one measurement after the other; ascending. */

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Guard } from '../../../test/support/control-plane/guard.ts';
 
-/** Milliseconds between two turns of the event loop; at least the 1 ms after which it is asked to turn. */
+/** Milliseconds between two turns of the event loop; at least the 1 ms of its timer. */
 export interface EventLoopDelay {
   readonly p50: number;
   readonly p99: number;
@@ -22,9 +22,9 @@ export interface Usage {
 
 const ticksPerSecond = 100;
 const lastLines = 20;
-/** However large the fleet and slow the machine, beyond this something is wrong. */
+/** Beyond this limit something is wrong, however large the fleet and slow the machine. */
 const patienceMilliseconds = 600_000;
-/** Kubernetes' own between SIGTERM and SIGKILL. */
+/** Kubernetes' default between SIGTERM and SIGKILL. */
 const graceMilliseconds = 30_000;
 
 /** Of a process since its start, from `/proc` (Linux). */
@@ -38,7 +38,7 @@ export function processorSecondsOf(pid: number): number {
   return (user + system) / ticksPerSecond;
 }
 
-/** A Node program under observation: its log, what it uses, what its event loop does. */
+/** A Node program under observation: its log, its resource use, its event loop. */
 export class MeasuredProcess {
   readonly #process: ChildProcess;
   readonly #lines: string[] = [];
@@ -46,7 +46,7 @@ export class MeasuredProcess {
 
   /**
    * @param more Node's own flags, then the program and its arguments
-   * @param environment over that of this process
+   * @param environment overrides that of this process
    */
   constructor(more: readonly string[], guard: Guard, environment: Readonly<Record<string, string>> = {}) {
     const probe = new URL('probe.mjs', import.meta.url).pathname;
@@ -107,7 +107,7 @@ export class MeasuredProcess {
     return this.#lines.slice(-lastLines).join('\n');
   }
 
-  /** Since the start, or since it was asked last; from `off` on nothing is watched any more. */
+  /** Since the start, or since the last call; after `off` nothing is watched any more. */
   async eventLoopDelay(then: 'on' | 'off' = 'on'): Promise<EventLoopDelay> {
     this.#process.send(then);
     const answer = once(this.#process, 'message') as Promise<[EventLoopDelay]>;
@@ -127,7 +127,7 @@ export class MeasuredProcess {
     };
   }
 
-  /** As a kubelet does it. Resolves to the exit status. */
+  /** Stops it as a kubelet does. Resolves to the exit status. */
   async stop(): Promise<number | null> {
     if (this.#ended) return this.#process.exitCode;
     const exit = once(this.#process, 'exit');

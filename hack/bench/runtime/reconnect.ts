@@ -4,7 +4,7 @@ import type { EventLoopDelay } from './measured-process.ts';
 import { bundle } from './variants.ts';
 import { listed, pause } from './watching.ts';
 
-/** What the event loop of the image's program does when its connections break, with a fleet in its cache. */
+/** Measures the event loop of the image's program when its connections break, with a fleet in its cache. */
 export interface Reconnect {
   readonly duringReconnect: EventLoopDelay;
   /** Those that were cut. */

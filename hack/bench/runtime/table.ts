@@ -9,11 +9,11 @@ import { bundle } from './variants.ts';
 
 export interface Findings {
   readonly tables: readonly Table[];
-  /** What is not below its limit. */
+  /** A figure that is not below its limit. */
   readonly missed: readonly string[];
 }
 
-/** A table before its figures are written out. Of the figures of a row at most one kind has a limit. */
+/** A table before its figures are formatted. At most one kind of figure in a row has a limit. */
 interface Sheet extends Omit<Table, 'rows'> {
   readonly rows: readonly (readonly Figure[])[];
 }
@@ -28,7 +28,7 @@ const limitsOf = (clusters: number) =>
     ? { residentMegabytes: 150, statusMilliseconds: 1000, coldStartSeconds: 5 }
     : { residentMegabytes: 350, statusMilliseconds: 2000, coldStartSeconds: 15 };
 
-/** Everything that was measured, as tables. */
+/** Everything that was measured, in tables. */
 export function findingsOf(atRest: AtRest, clusters: number): Findings {
   const sheets = [
     idle(atRest.idle, clusters),

@@ -2,7 +2,7 @@ import type { Guard } from '../../../test/support/control-plane/guard.ts';
 import { type EventLoopDelay, MeasuredProcess, type Usage } from './measured-process.ts';
 import type { Variant } from './variants.ts';
 
-/** How one program has listed a fleet, measured once it is idle. */
+/** How one program listed a fleet, measured once it is idle. */
 export interface Listing {
   readonly duringList: EventLoopDelay;
   /** While it looked at every cluster for the first time. */
@@ -12,8 +12,8 @@ export interface Listing {
 
 const checkMilliseconds = 1_000;
 /**
- * A program is idle after `quietChecks` checks in a row with fewer bytes read than this, since a lease and bookmarks
- * always cost some. The CPU time of an idle program shows nothing: measuring its event loop is most of it.
+ * A program is idle after `quietChecks` checks in a row with fewer bytes read than this, because a lease and bookmarks
+ * always cost some. The CPU time of an idle program shows nothing: most of it is spent on measuring its event loop.
  */
 const quietBytes = 50_000;
 const quietChecks = 8;
@@ -41,7 +41,7 @@ export async function listed(
   return { program, listing };
 }
 
-/** Resolves once the program was idle in so many checks in a row, a second each. Rejects if it never is. */
+/** Resolves once the program was idle in this many checks in a row, one a second. Rejects if it never is. */
 export async function quiet(program: MeasuredProcess, checks: number): Promise<void> {
   let before = program.usage().readBytes;
   for (let check = 0, inARow = 0; inARow < checks; check += 1) {

@@ -46,7 +46,7 @@ async function newPods(session: Session, keeper: string): Promise<Found> {
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (isForbidden(error)) return ok(`${atOnDelete}; whether it keeps the label ${newPodsLabel} you may not try`);
-    // It has changed meanwhile, or is gone.
+    // The StatefulSet has changed in the meantime, or is gone.
     if (isConflict(error) || isNotFound(error)) return ok(atOnDelete);
     if (error.reason !== admissionNotInForce) throw error;
     const without = `${atOnDelete}, but not the label ${newPodsLabel}`;

@@ -6,7 +6,7 @@ import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
 import { asController } from './installation.ts';
 
-/** Whether each policy that confines the controller's ServiceAccount is there, for that account, and denies. */
+/** Whether each policy that confines the controller's ServiceAccount exists, applies to that account, and denies. */
 export const controllerPolicy = (session: Session): Promise<Found> =>
   asController(session, async (user) => {
     const [policies, bindings] = await Promise.all(
@@ -26,7 +26,7 @@ function problemOf(name: string, user: string, policies: readonly Json[], bindin
   const { matchConditions, failurePolicy } = object(policy['spec']);
   const isForUser = objects(matchConditions).some(({ expression }) => text(expression)?.includes(`'${user}'`) === true);
   if (!isForUser) return `${name} is for another ServiceAccount`;
-  // The others look for objects of the namespace, and would keep everybody from writing while they cannot.
+  // The others look for objects of the namespace, and would block every write while there are none.
   if (name === controllerPolicies[0] && failurePolicy === 'Ignore')
     return `${name} lets writes pass that it fails to judge`;
   const own = bindings.filter(({ spec }) => object(spec)['policyName'] === name);

@@ -5,8 +5,8 @@ import type { Session } from '../cluster/session.ts';
 import { type Found, ok, warning } from './finding.ts';
 
 /**
- * Whether enforced settings can be left by those for whom they are enforced: labels of a MySQLCluster are changed by
- * its editor, labels of a namespace by an administrator.
+ * Whether users can escape settings that are enforced for them: an editor can change the labels of a MySQLCluster, and
+ * an administrator those of a namespace.
  */
 export async function enforcedPolicies(session: Session): Promise<Found> {
   const enforcing = (await listAll(session, policyKind, null)).filter(

@@ -57,7 +57,7 @@ export async function definitions(session: Session): Promise<Found> {
   return ok(`${rolloutKind.group}/${rolloutKind.version}, with all fields of this version`);
 }
 
-/** What is found of the user as whom the controller sends requests, which its Deployment tells. */
+/** Findings about the user as whom the controller sends requests, according to its Deployment. */
 export async function asController(session: Session, check: (user: string) => Promise<Found>): Promise<Found> {
   const deployment = await controllerDeployment(session);
   if (deployment === null) return unknown('without its Deployment it is not known as whom the controller runs');
@@ -72,7 +72,7 @@ async function controllerDeployment(session: Session): Promise<Json | null> {
   return deployment ?? null;
 }
 
-/** The spec of the pods of a Deployment or StatefulSet. */
+/** The pod spec of a Deployment or StatefulSet. */
 export const podSpecOf = (raw: Json): Json => object(object(object(raw['spec'])['template'])['spec']);
 
 const containersOf = (deployment: Json): readonly Json[] => objects(podSpecOf(deployment)['containers']);

@@ -19,7 +19,7 @@ import { clustersIn, keyIn, listAll, listEach } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
 
-/** A budget that allows no disruption even if every pod that it selects is healthy. */
+/** A budget that allows no disruption even if all the pods that it selects are healthy. */
 export async function budgets(session: Session): Promise<Found> {
   const clusters = await clustersIn(session, session.namespace);
   const blocking = (await listAll(session, podDisruptionBudgets, session.namespace)).flatMap((raw) => {
@@ -42,7 +42,7 @@ const labelsOfPods = (cluster: string): Readonly<Record<string, string>> => ({
   [createdByLabel]: createdByMoco,
 });
 
-/** Claims that only their running pods keep. */
+/** Claims that exist only because running pods use them. */
 export async function claims(session: Session): Promise<Found> {
   // The StatefulSet controller gives claims the labels of its selector.
   const query = { labelSelector: memberSelector };
@@ -53,9 +53,7 @@ export async function claims(session: Session): Promise<Found> {
   return failed(`${sentence}; drain no node of them, and see \`${session.host.program} explain ClaimTerminating\``);
 }
 
-/**
- * MySQLClusters of which MOCO writes the StatefulSet several times a second, unless it is adopted (cybozu-go/moco#782).
- */
+/** MySQLClusters whose StatefulSet MOCO writes several times a second while it is not adopted (cybozu-go/moco#782). */
 export async function manifests(session: Session): Promise<Found> {
   const found = await listAll(session, clusterKind, session.namespace);
   const clusters = new Map(found.map((raw) => [keyIn(raw), raw]));
@@ -76,7 +74,7 @@ export async function manifests(session: Session): Promise<Found> {
   );
 }
 
-/** The MySQLCluster with its namespace and what the API server does with its fields, if it alters any. */
+/** The MySQLCluster with its namespace, and how the API server alters its fields, if it does. */
 function alteredIn(raw: Json, clusters: ReadonlyMap<string, Json>) {
   const statefulSet = projectStatefulSet(raw);
   if (statefulSet === null) return null;

@@ -11,7 +11,7 @@ import { type Found, failed, ok, unknown } from './finding.ts';
 import { asController, podSpecOf } from './installation.ts';
 import { deniedTo, whereAsked } from './rights.ts';
 
-/** Whether MySQL itself is asked, and if not, what is not known without. */
+/** Whether MySQL itself is queried, and if not, what remains unknown. */
 export async function mysql(session: Session): Promise<Found> {
   const { options, unknown: why } = await publishedFlags(session);
   if (why !== null) return unknown(why);
@@ -23,7 +23,7 @@ export async function mysql(session: Session): Promise<Found> {
   return asController(session, (user) => secretsOf(session, user, options.mysqlSecretName));
 }
 
-/** Where the controller may read the passwords with which it asks MySQL, and what came of it. */
+/** Where the controller may read the passwords for its queries to MySQL, and whether it worked. */
 async function secretsOf(session: Session, user: string, secretName: string): Promise<Found> {
   const mayRead = async (namespace: string | null, name?: string): Promise<boolean> =>
     (await deniedTo({ ...session, namespace }, [['', 'secrets', ['get']]], user, name)).length === 0;
@@ -41,7 +41,7 @@ async function secretsOf(session: Session, user: string, secretName: string): Pr
   };
   if (await mayRead(session.namespace))
     return unanswered(() => true) ?? ok(`it is asked: ${user} may read MOCO's Secrets ${whereAsked(session)}`);
-  // A Role may name them.
+  // A Role may name Secrets.
   const sets = await running(session, statefulSets, podSpecOf);
   const clusters = await Promise.all(
     sets.map(async ({ cluster, namespace, clusterName }) => ({
@@ -59,14 +59,14 @@ async function secretsOf(session: Session, user: string, secretName: string): Pr
   );
 }
 
-/** The first mysqld with the renamed plugins alone (MySQL 9.5 manual, "Installing Semisynchronous Replication"). */
+/** The first mysqld that has only the renamed plugins (MySQL 9.5 manual, "Installing Semisynchronous Replication"). */
 const renamedAlone = '9.5';
-/** The first moco-agent after the last that knows the old names alone (moco-agent 0.16, `server/initialize.go`). */
+/** The first moco-agent that knows the new names (after moco-agent 0.16, `server/initialize.go`). */
 const replacingAgent = '0.17';
 
 /**
- * Newer agents replace the plugins when they start in a member whose mysqld has both. A member that gets a mysqld
- * without the old ones before that has no semi-synchronous replication.
+ * A newer agent replaces the plugins when it starts in a member whose mysqld has both. If a member gets a mysqld
+ * without the old plugins before that, it has no semi-synchronous replication.
  */
 export async function semiSync(session: Session): Promise<Found> {
   const templates = await running(session, statefulSets, podSpecOf);
@@ -91,7 +91,7 @@ export async function semiSync(session: Session): Promise<Found> {
   );
 }
 
-/** Whether the version of an image is of this series or a later one; `null` if its tag does not say. */
+/** Whether an image has a version of this series or a later one; `null` if its tag does not say. */
 function isFrom(series: string, image: string): boolean | null {
   const [name = ''] = image.split('@', 1);
   const [, tag = ''] = name.slice(name.lastIndexOf('/') + 1).split(':');

@@ -12,8 +12,8 @@ import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok, unknown } from './finding.ts';
 
 /**
- * What MySQL would refuse: data that a newer or a too old mysqld has opened, and a source of a newer series than its
- * replica. And members of one revision that run different builds.
+ * What MySQL would refuse: data that a newer or a much older mysqld has written, and a source of a newer series than
+ * its replica. Also members of one revision that run different builds.
  */
 export async function mysqldVersions(session: Session): Promise<Found> {
   const query = { labelSelector: memberSelector };
@@ -49,10 +49,12 @@ export async function mysqldVersions(session: Session): Promise<Found> {
   );
 }
 
-/** Where a Secret for `spec.replicationSourceSecretName` names the Service of a MySQLCluster (MOCO 0.36). */
+/**
+ * In which field of a Secret for `spec.replicationSourceSecretName` the Service of a MySQLCluster is named (MOCO 0.36).
+ */
 const hostInSecret = 'HOST';
 
-/** Clusters that replicate from a MySQLCluster of a newer series, and those of which that is not known. */
+/** Clusters that replicate from a MySQLCluster of a newer series, and those for which that is unknown. */
 async function newerSources(session: Session, wanted: ReadonlyMap<string, MysqldFacts>) {
   const replicas = await listEach(session, clusterKind, session.namespace, {}, (raw) => ({
     cluster: keyIn(raw),

@@ -9,7 +9,7 @@ import { asController } from './installation.ts';
 
 const rightsOf = (permissions: readonly Permission[]): readonly Right[] =>
   permissions
-    // Without the policies it is not granted on purpose.
+    // Without the policies this right is deliberately not granted.
     .filter(({ needsPolicy }) => needsPolicy !== true)
     .map(({ group, resource, verbs }) => [group, resource, verbs]);
 
@@ -18,9 +18,13 @@ export const neededByController: readonly Right[] = rightsOf(
   clusterPermissions.filter(({ isOfWholeCluster }) => isOfWholeCluster !== true),
 );
 
-/** What it needs of objects without a namespace. An installation for some namespaces needs less of them. */
+/**
+ * The rights that the controller needs to objects without a namespace. An installation for some namespaces needs fewer
+ * of them. The Lease of moco-controller, the only object that is named, has a check of its own
+ * (`moco-lease.ts`): it is in one namespace.
+ */
 export const neededInWholeCluster: readonly Right[] = rightsOf(
-  clusterPermissions.filter(({ isOfWholeCluster }) => isOfWholeCluster === true),
+  clusterPermissions.filter(({ isOfWholeCluster, names }) => isOfWholeCluster === true && names === undefined),
 );
 
 export const controllerRights = (session: Session): Promise<Found> =>
@@ -32,7 +36,7 @@ export const controllerRights = (session: Session): Promise<Found> =>
       : failed(`${user} may not ${denied.join(', ')} ${whereAsked(session)}: apply the roles of this version`);
   });
 
-/** Whether the controller may have images fetched wherever a setting asks for it. Without the right it just goes on. */
+/** Whether the controller may create the pods that fetch images. Without the right it continues without fetching. */
 export async function preflight(session: Session): Promise<Found> {
   const namespaces = await listEach(session, rolloutKind, session.namespace, {}, ({ metadata, status }) => {
     const { preflight: setting } = object(object(status)['settings']);
@@ -54,14 +58,14 @@ export async function preflight(session: Session): Promise<Found> {
   });
 }
 
-/** What a command needs, and what it needs in all namespaces: a RoleBinding grants nothing of that. */
+/** The rights that a command needs, and those that it needs in all namespaces, which a RoleBinding does not grant. */
 interface Needy {
   readonly name: string;
   readonly rights?: readonly Right[];
   readonly rightsEverywhere?: readonly Right[];
 }
 
-/** Which commands the caller has the rights for. Only `status` is one that everybody needs. */
+/** The commands for which the caller has the rights. Everybody needs only `status`. */
 export async function ownRights(session: Session, commands: readonly Needy[]): Promise<Found> {
   const lacking = [
     ...(await lackingOf(session, commands, 'rights')),
@@ -76,7 +80,7 @@ export async function ownRights(session: Session, commands: readonly Needy[]): P
   return ok(`you may use the commands ${whereAsked(session)}, but not ${without.join('; ')}`);
 }
 
-/** The commands that the caller lacks rights for in the namespace of the session, and these. */
+/** The commands for which the caller lacks rights in the namespace of the session, with these rights. */
 async function lackingOf(session: Session, commands: readonly Needy[], needed: 'rights' | 'rightsEverywhere') {
   const neededBy = (command: Needy): readonly Right[] => command[needed] ?? [];
   const denied = new Set(await deniedTo(session, commands.flatMap(neededBy), null));
@@ -91,8 +95,8 @@ export const whereAsked = ({ namespace }: Session): string =>
   namespace === null ? 'in all namespaces' : `in namespace ${namespace}`;
 
 /**
- * The rights that a user has not, or that the caller has not with `null`: `patch pods`. Each is asked for once, of one
- * object if it has a `name`.
+ * The rights that a user lacks, or with `null` the caller: `patch pods`. Each is checked once, for a single object if
+ * it has a `name`.
  */
 export async function deniedTo(
   { client, namespace }: Session,
@@ -121,9 +125,12 @@ export type Right = readonly [group: string, resource: string, verbs: readonly s
 export const onRollouts = (...verbs: readonly string[]): Right => [rolloutKind.group, rolloutKind.plural, verbs];
 export const onClusters = (...verbs: readonly string[]): Right => [clusterKind.group, clusterKind.plural, verbs];
 
-/** Clusters are found by name or listed, and a misspelt name is looked for among the others. */
+/** Clusters are found by name or listed, and a misspelt name is compared with the others. */
 export const toLook = [onClusters('get', 'list'), onRollouts('get', 'list')];
-/** What a decision is made from. Budgets, Jobs, claims, nodes and policies are done without, with a note. */
+/**
+ * The kinds that a decision is made from. Without budgets, Jobs, claims, nodes and policies the command continues with
+ * a note.
+ */
 export const toDecide: readonly Right[] = [
   ...toLook,
   ['', 'pods', ['get']],

@@ -12,11 +12,11 @@ type SettingVerb = 'pause' | 'approve' | 'override' | 'pin' | 'restore';
 type KeyedList = 'overrides' | 'pinnedMembers';
 type Entry<Field extends KeyedList> = NonNullable<RolloutSpec[Field]>[number];
 
-/** What a verb derives its settings from: the current spec, and which of it the verb has set. */
+/** What a verb derives its settings from: the current spec, and the part that the verb itself has set. */
 interface Current {
   readonly spec: RolloutSpec;
   readonly isOwn: (field: keyof RolloutSpec) => boolean;
-  /** The verb's own entries of a list, but for the one with this key: a list is written as a whole. */
+  /** The verb's own entries of a list, except the one with this key: a list is written as a whole. */
   readonly others: <Field extends KeyedList>(field: Field, key: Partial<Entry<Field>>) => readonly Entry<Field>[];
 }
 
@@ -105,7 +105,7 @@ function conflictsText(conflicts: ApiError['causes'], { host }: Session, { names
     .join('; ');
 }
 
-/** The MySQLRollout of a cluster, created as by the controller if it is missing. Rejects with `ApiError`. */
+/** The MySQLRollout of a cluster, created as the controller would if it is missing. Rejects with `ApiError`. */
 async function findOrMakeRollout(session: Session, cluster: ClusterRecord): Promise<MySQLRollout> {
   const { api, server } = session;
   const found = await rolloutOf(session, cluster);
@@ -133,7 +133,7 @@ const instead: Readonly<Record<SettingVerb, (undo: string) => string>> = {
   restore: (undo) => `restore the template of all members (\`${undo}\`); ${adopted}`,
 };
 
-/** Throws `CommandError` if the strategy in force ignores what the verb sets. */
+/** Throws `CommandError` if the strategy in force ignores the verb's setting. */
 export function refuseWithoutEffect(
   verb: SettingVerb,
   { namespace, name }: Pick<ClusterRecord, 'namespace' | 'name'>,

@@ -33,12 +33,12 @@ import { CommandError } from '../command-error.ts';
 import { clustersIn, ifAllowed, ifThere, listAll, listEach, listOrNothing, unlessRefused } from './clusters.ts';
 import type { Session } from './session.ts';
 
-/** A cluster and its settings as they are now. */
+/** A cluster and its current settings. */
 export interface ClusterObservation {
   readonly rollout: MySQLRollout | null;
   /** `assumed` replaces settings of the MySQLRollout. */
   readonly observe: (assumed?: RolloutSpec) => ObservedFacts;
-  /** What the user may not read and is left out. */
+  /** What is left out because the user may not read it. */
   readonly unread: readonly string[];
 }
 
@@ -52,10 +52,10 @@ export const nothingKnown = (cluster: ClusterRecord): ClusterObjects => ({
   jobsUnreadable: null,
 });
 
-/** What would become of the objects of a cluster, such as by another template. */
+/** Hypothetical changes to the objects of a cluster, such as another template. */
 export type AssumedChange = (objects: ClusterObjects) => ClusterObjects;
 
-/** As if MOCO had just changed the pod template, `mysqld` included where it is given. */
+/** As if MOCO had just changed the pod template, including `mysqld` if it is given. */
 export function withNewTemplate({ statefulSet, ...objects }: ClusterObjects, mysqld?: MysqldFacts): ClusterObjects {
   const updateRevision = `${statefulSetName(objects.cluster.name)}-assumed`;
   return { ...objects, statefulSet: statefulSet && { ...statefulSet, updateRevision, ...(mysqld && { mysqld }) } };
@@ -116,8 +116,8 @@ export async function observeIfExists(
 }
 
 /**
- * What the controller's decision would be made from, by the settings that are assumed. Reads what updates in place
- * depend on. Without `recreatable` every member is assumed to come back. Rejects with `ApiError`.
+ * The facts for the controller's decision, with the assumed settings. Reads what updates in place depend on. Without
+ * `recreatable` every member is assumed to come back. Rejects with `ApiError`.
  */
 export async function observer(
   { api, world }: Session,
@@ -131,10 +131,13 @@ export async function observer(
   return (assumed) => factsOf(objects, rollout, sources, world, assumed, inPlace, recreatable);
 }
 
-/** Which members would not come back as what they are, and why. */
+/** Which members could not be recreated as they are, and why. */
 export const obstaclesOf = ({ snapshot }: ObservedFacts): readonly string[] => snapshot.members.flatMap(obstacles);
 
-/** What is to be known about the mysqld of a cluster, unless `rule` says it already. Each without a full stop. */
+/**
+ * What a user should know about the mysqld versions of a cluster, unless `rule` already says it. Each without a full
+ * stop.
+ */
 export function mysqldNotes(observed: ObservedFacts, rule: string | undefined): readonly string[] {
   const situation = survey(observed.snapshot, observed.policy);
   const isSaid = rule === 'VersionRefused' || rule === 'RedoLogOpen';
@@ -144,7 +147,7 @@ export function mysqldNotes(observed: ObservedFacts, rule: string | undefined): 
   ];
 }
 
-/** What the API server says about a cluster beside its status. Empty if it can't be read. */
+/** What the API server says about a cluster in addition to its status. Empty if it can't be read. */
 export async function notesOfObjects(
   session: Session,
   cluster: ClusterRecord,
@@ -159,9 +162,9 @@ export async function notesOfObjects(
 type SourcesOf = Dependencies['cache']['settingsSources'];
 
 /**
- * What the controller's decision would be made from. `assumed` replaces settings of the MySQLRollout. Where nothing is
- * read, members are assumed to need another pod, and to come back. The controller's flags are known as far as the
- * status shows them. What only the controller knows, or asks Prometheus and replicas, is assumed not to block anything.
+ * The facts for the controller's decision. `assumed` replaces settings of the MySQLRollout. Without reads, members are
+ * assumed to need another pod, and to come back. The controller's flags are known as far as the status shows them.
+ * Facts that only the controller knows, or asks Prometheus and replicas for, are assumed not to block anything.
  */
 export function factsOf(
   objects: ClusterObjects,
@@ -180,6 +183,7 @@ export function factsOf(
   const fine = { ...unread, revision, claims: [], tied: null, refusal: null, atMilliseconds };
   const delay = { reading: { kind: 'delay', seconds: 0 }, atMilliseconds, unknownSinceMilliseconds: null } as const;
   const ready = { reading: { kind: 'ready' }, atMilliseconds, unknownSinceMilliseconds: null } as const;
+  const notCloning = { reading: { kind: 'notCloning' }, atMilliseconds, unknownSinceMilliseconds: null } as const;
   const known = newMemory(world, {
     inPlace,
     recreatable: {
@@ -187,7 +191,9 @@ export function factsOf(
       leavingNodes: new Map(),
     },
     delays: new Map(pods.map(({ uid }) => [uid, delay])),
+    clones: new Map(pods.map(({ uid }) => [uid, notCloning])),
     members: new Map(pods.map(({ uid }) => [uid, ready])),
+    moco: { ...renewedLease, atMilliseconds, renewedAtMilliseconds: atMilliseconds },
   });
   const isOnDelete = strategy === undefined ? statefulSet?.labelled === true : strategy === 'OnDelete';
   const flagOf = <Value>(setting: { readonly source: string; readonly value: Value } | undefined) =>
@@ -212,8 +218,8 @@ export function factsOf(
     },
   };
   const assumedRollout = rollout && { ...rollout, spec: { ...rollout.spec, ...assumed } };
-  // Claims are not read. They are assumed to say what the pods show, and of a member whose mysqld has not started, that
-  // the mysqld of the other members was the last one on its data.
+  // Claims are not read. They are assumed to agree with the pods; for a member whose mysqld has not started, with the
+  // mysqld of the other members.
   const { lastRuns } = collectFacts(objects, assumedRollout, known, dependencies).snapshot;
   const earlier = lastRuns.find((one) => one.revision !== revision);
   const data = new Map(
@@ -228,6 +234,8 @@ export function factsOf(
   return collectFacts(objects, assumedRollout, withData, dependencies);
 }
 
+const renewedLease = { lease: '', state: 'held', holder: '', durationSeconds: 15 } as const;
+
 const noFleet = {
   fleetWaits: [],
   fleetQueue: null,
@@ -240,8 +248,8 @@ const noFleet = {
 const optionalKinds: ReadonlySet<ResourceKind> = new Set([policyKind, podDisruptionBudgets, jobs, namespaces]);
 
 /**
- * Lists every kind that a decision needs once, in all namespaces, into a cache as the controller has it. `unread` are
- * kinds that the user may not read and that are left out. Rejects with `ApiError` or `CommandError`.
+ * Lists every kind that a decision needs once, in all namespaces, into a cache like the controller's. `unread` are
+ * kinds that are left out because the user may not read them. Rejects with `ApiError` or `CommandError`.
  */
 export async function readFleet(session: Session) {
   const cache = new Cache();

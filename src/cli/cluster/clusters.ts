@@ -22,7 +22,7 @@ export const listAll = (
   query: Readonly<Record<string, string>> = {},
 ): Promise<readonly Json[]> => listEach(session, kind, namespace, query, withoutManagedFields);
 
-/** The same, with what `use` makes of each object. */
+/** The same, with the result of `use` for each object. */
 export async function listEach<One>(
   { client }: Pick<Session, 'client'>,
   kind: ResourceKind,
@@ -56,10 +56,10 @@ export const listOrNothing = async (...parameters: Parameters<typeof listAll>): 
 /** `null` if the kind or the object does not exist. */
 export const ifThere = <Answer>(answer: Promise<Answer>): Promise<Answer | null> => unless(isMissing, answer);
 
-/** `null` if the user may not have it. */
+/** `null` if the user may not read it. */
 export const ifAllowed = <Answer>(answer: Promise<Answer>): Promise<Answer | null> => unless(isForbidden, answer);
 
-/** `null` where the API server refuses, for whatever reason. */
+/** `null` if the API server refuses, for whatever reason. */
 export const unlessRefused = <Answer>(answer: Promise<Answer>): Promise<Answer | null> =>
   unless((error) => error instanceof ApiError && error.status !== 0, answer);
 

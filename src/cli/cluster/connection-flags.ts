@@ -4,7 +4,7 @@ import { anyText, type CommandOption, oneNamespace, optionKind, severalTexts, to
 
 // kubectl's options for the connection, with its names and meanings.
 
-/** Options that replace something of the kubeconfig, and what of it. */
+/** Options that replace a value of the kubeconfig, and which value that is. */
 const overriding = {
   context: [anyText('--context <context>', 'context of the kubeconfig'), (context) => ({ context })],
   cluster: [anyText('--cluster <name>', 'cluster of the kubeconfig'), (cluster) => ({ cluster })],
@@ -32,7 +32,7 @@ const overriding = {
 
 type Overriding = typeof overriding;
 
-/** No answer takes a day. */
+/** No response takes longer than a day. */
 const noLimitMilliseconds = 86_400_000;
 
 /** Milliseconds. As in kubectl, a plain number is in seconds, and 0 is no limit. */
@@ -69,7 +69,7 @@ export const connectionOptions = {
 
 type Given = Values<typeof connectionOptions>;
 
-/** What the options replace of the kubeconfig. */
+/** The values of the kubeconfig that the options replace. */
 export function overridesOf(given: Given): KubeconfigOverrides {
   const parts = Object.entries(overriding).map(([field, [, apply]]): Partial<KubeconfigOverrides> => {
     const text = given[field as keyof Overriding];

@@ -10,7 +10,7 @@ import type { Session } from './session.ts';
 /** The lease of the controller where `config/` installs it. */
 const place = { namespace: 'moco-rollout-system', name: 'moco-rollout' } as const;
 
-/** Much longer than a leader needs to renew the lease, or another process to acquire it. */
+/** Much longer than a leader takes to renew the lease, or another process to acquire it. */
 const longestSilenceSeconds = 60;
 
 /**
@@ -23,13 +23,13 @@ export async function controllerNote(session: Session): Promise<string | null> {
   return `no controller has renewed its lease for ${brief(silence.seconds)}: nothing goes on until one runs (namespace ${silence.namespace})`;
 }
 
-/** Whether a controller keeps its lease, wherever it runs. */
+/** Whether a controller holds its lease, wherever it runs. */
 export async function isLed(session: Session): Promise<boolean> {
   const silence = await leaseSilence(session);
   return silence !== null && silence.seconds < longestSilenceSeconds;
 }
 
-/** Since the lease was renewed; `null` if there is none, or if it cannot be read. */
+/** Seconds since the lease was renewed; `null` without a lease, or if it cannot be read. */
 async function leaseSilence(
   session: Session,
 ): Promise<{ readonly seconds: number; readonly namespace: string } | null> {
@@ -41,8 +41,8 @@ async function leaseSilence(
 }
 
 /**
- * The flags that the leader publishes, or the built-in ones. `unknown` is a sentence: why those of the controller are
- * not known, and what to do; `null` if they are.
+ * The flags that the leader publishes, or the built-in defaults. `unknown` is a sentence that says why those of the
+ * controller are not known and what to do; `null` if they are known.
  */
 export async function publishedFlags(session: Session) {
   let unknown: string | null = null;

@@ -15,17 +15,17 @@ import type { Session } from './session.ts';
 
 /** What applying a manifest would change in a MySQLCluster. */
 export interface ManifestChange {
-  /** As the API server would store it. MOCO has reconciled it already. */
+  /** As the API server would store it, and as if MOCO had already reconciled it. */
   readonly cluster: ClusterRecord;
   /** In its spec. */
   readonly differences: readonly TemplateDifference[];
-  /** Whether MOCO makes another pod template of it. */
+  /** Whether MOCO creates another pod template from it. */
   readonly changesTemplate: boolean;
-  /** The images of mysqld that the MySQLCluster asks for now, and then. */
+  /** The mysqld images that the MySQLCluster requests now, and after the change. */
   readonly mysqld: { readonly before: MysqldFacts; readonly after: MysqldFacts };
 }
 
-/** The fields of the spec of a MySQLCluster that MOCO 0.36 puts into no pod template (`reconcileV1StatefulSet`). */
+/** The fields of a MySQLCluster's spec that MOCO 0.36 does not use for a pod template (`reconcileV1StatefulSet`). */
 const notInTemplate: ReadonlySet<string> = new Set([
   'replicas',
   'offline',
@@ -41,8 +41,8 @@ const notInTemplate: ReadonlySet<string> = new Set([
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
- * What the API server would make of the MySQLClusters in a file of manifests (`-` for standard input), by dry runs:
- * under the field manager that applies each of them now, or as `kubectl apply` merges where none does. Rejects with
+ * What the API server would store for the MySQLClusters in a file of manifests (`-` for standard input), by dry runs:
+ * as the field manager that applies each of them now, or merged like `kubectl apply` without one. Rejects with
  * `ApiError`.
  */
 export async function manifestChanges(session: Session, file: string): Promise<readonly ManifestChange[]> {
@@ -116,7 +116,7 @@ function tryManifest(
   return client.call<Json>({ ...call, query: { dryRun: 'All' }, contentType: 'application/merge-patch+json', body });
 }
 
-/** A merge patch to what is applied now, which also removes what was applied before and is no more. */
+/** A merge patch from what is applied now, which also removes fields that were applied before and are now missing. */
 function withRemovals(before: unknown, now: unknown): unknown {
   if (!isObject(before) || !isObject(now)) return now === undefined ? null : now;
   const names = new Set([...Object.keys(before), ...Object.keys(now)]);

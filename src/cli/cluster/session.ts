@@ -13,7 +13,7 @@ import type { Host } from '../host.ts';
 import type { Values } from '../option.ts';
 import { type connectionOptions, overridesOf } from './connection-flags.ts';
 
-/** What commands about several clusters may be given besides. */
+/** Further options of commands about several clusters. */
 interface Scope {
   readonly allNamespaces?: boolean;
   readonly selector?: string | undefined;
@@ -36,14 +36,11 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** The default of kubectl. */
+/** kubectl's default. */
 const qps = 50;
 const burst = 100;
 
-/**
- * Does not retry a request that timed out, since a user is waiting. Requests end with the command, when no response is
- * needed any more.
- */
+/** Does not retry a request that timed out, since a user is waiting. Requests end with the command. */
 class CommandClient extends ApiClient {
   readonly #signal: AbortSignal;
 
@@ -99,7 +96,7 @@ export function openSession(given: Values<typeof connectionOptions> & Scope, hos
 
 /**
  * Uses the same order as kubectl: `--kubeconfig`, the files in KUBECONFIG, ~/.kube/config, the ServiceAccount of the
- * pod. Several files are merged; of those that KUBECONFIG lists, some may be missing.
+ * pod. Several files are merged; files in KUBECONFIG may be missing.
  */
 function chooseKubeconfig(
   given: Values<typeof connectionOptions>,

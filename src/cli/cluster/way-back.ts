@@ -5,7 +5,7 @@ import { versionOfImage } from '../../moco/mysqld-version.ts';
 import { mysqldContainer } from '../../moco/names.ts';
 import type { PodRecord } from '../../moco/records.ts';
 
-/** The images of mysqld at the revision that a member had, and at the update revision. */
+/** The mysqld images at the previous revision of a member, and at the update revision. */
 interface Images {
   readonly before: string;
   readonly after: string;
@@ -20,8 +20,8 @@ export type WayBack =
   | { readonly kind: 'sameSeries' | 'otherSeries'; readonly images: Images };
 
 /**
- * @param progress the rollout under way, as the status has it
- * @param revisions the revision that the member had, and the update revision
+ * @param progress the rollout in progress, from the status
+ * @param revisions the previous revision of the member, and the update revision
  * @param neverStarted mysqld has never run at the update revision
  */
 export function wayBack(
@@ -41,12 +41,12 @@ export function wayBack(
   return { kind: allowed ? 'sameSeries' : 'otherSeries', images };
 }
 
-/** Whether nobody can be sure that the older mysqld starts. */
+/** Whether it is uncertain that the older mysqld starts. */
 export const isRisky = ({ kind }: WayBack): boolean => kind === 'otherSeries' || kind === 'unknown';
 
 /**
- * What the data of members have against an earlier `mysqld` for all of them, and which members `restore` helps instead.
- * Each is a sentence.
+ * Why the data of members may prevent an earlier `mysqld` for all of them, and for which members `restore` helps
+ * instead. Each is a sentence.
  */
 export function dataAgainst(
   pods: readonly PodRecord[],

@@ -4,6 +4,7 @@ import { enforcedPolicies } from '../check/enforced-policies.ts';
 import { type Found, foundBy } from '../check/finding.ts';
 import { controller, definitions, kubernetes, moco } from '../check/installation.ts';
 import { budgets, claims, manifests } from '../check/member-objects.ts';
+import { mocoLease } from '../check/moco-lease.ts';
 import { mysql, semiSync } from '../check/mysql.ts';
 import { mysqldVersions } from '../check/mysqld-versions.ts';
 import { controllerRights, ownRights, preflight } from '../check/rights.ts';
@@ -19,6 +20,7 @@ const checksWith = (commands: readonly CliCommand[]) => ({
   controller,
   'rights of the controller': controllerRights,
   'policies of the controller': controllerPolicy,
+  'Lease of MOCO': mocoLease,
   'your rights': (session: Session) => ownRights(session, commands),
   admission,
   certificates,
@@ -34,7 +36,7 @@ const checksWith = (commands: readonly CliCommand[]) => ({
 
 const colours = { ok: 'green', warning: 'yellow', failed: 'red', unknown: 'yellow' } as const;
 
-/** `all` are all commands: it checks the rights that each of them needs. */
+/** `all` is the list of all commands: it checks the rights that each of them needs. */
 export const checkCommand = (all: () => readonly CliCommand[]) =>
   clusterCommand({
     name: 'check',
@@ -46,7 +48,7 @@ export const checkCommand = (all: () => readonly CliCommand[]) =>
     options: { allNamespaces: allNamespacesOption, output: outputOption },
     run: async (session, _, { output }) => {
       const findings: (Found & { readonly about: string })[] = [];
-      // The first one tells whether there is an API server at all.
+      // The first check shows whether there is an API server at all.
       for (const [about, check] of Object.entries(checksWith(all())))
         findings.push({ about, ...(await foundBy(check, session)) });
       writeResult(session.host, output, findings, () =>

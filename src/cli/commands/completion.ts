@@ -18,7 +18,7 @@ const script = `#!/bin/sh
 exec kubectl moco-rollout __complete "$@"
 `;
 
-/** Prints the script through which kubectl's completion calls this plugin. */
+/** Prints the script that connects kubectl's completion to this plugin. */
 export const completionCommand = localCommand({
   name: 'completion',
   arguments: '',
@@ -34,7 +34,7 @@ export const completionCommand = localCommand({
 /** Directives of cobra, the library of kubectl's command line: whether to offer files. */
 const noFiles = ':4';
 const files = ':0';
-/** Short, since a user has pressed a key and waits. */
+/** Short, because a user has pressed a key and is waiting. */
 const requestTimeoutMilliseconds = 2000;
 
 interface Suggestion {
@@ -45,7 +45,7 @@ interface Suggestion {
 /**
  * Completes a command line with kubectl's protocol for `kubectl_complete-<plugin>` (kubectl 1.26 and later). The
  * arguments are the words so far; the last one is to be completed. The output has one candidate on each line, with a
- * description after a tab, and then a directive. After an error nothing is completed.
+ * description after a tab, and then a directive. After an error there are no candidates.
  */
 export async function complete(words: readonly string[], commands: readonly CliCommand[], host: Host): Promise<void> {
   const wanted = words.at(-1) ?? '';
@@ -58,7 +58,7 @@ export async function complete(words: readonly string[], commands: readonly CliC
 
 type Typed = ReturnType<typeof typedSoFar>;
 
-/** `given` has what was typed of options; `awaits` is the option whose value is to be completed. */
+/** `given` has the options that were typed; `awaits` is the option whose value is to be completed. */
 function typedSoFar(words: readonly string[], commands: readonly CliCommand[]) {
   let command: CliCommand | null = null;
   const names: string[] = [];

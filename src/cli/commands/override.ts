@@ -90,7 +90,7 @@ async function override(session: Session, name: string, rule: HoldRule | null, g
   return 0;
 }
 
-/** What the rollout waits for once the rule is overridden; `null` if for nothing, or if the user may not read that. */
+/** The hold that remains once the rule is overridden; `null` if there is none, or if the user may not read it. */
 async function holdWith(
   session: Session,
   cluster: ClusterRecord,

@@ -51,10 +51,10 @@ export async function planFleet(
   return 0;
 }
 
-/** For output that goes to no terminal. */
+/** For output that is not a terminal. */
 const columnsElsewhere = 120;
 
-/** Without `--namespace` and `--selector` those of all clusters. */
+/** Without `--namespace` and `--selector` the clusters of all namespaces. */
 async function selectedKeys(
   session: Session,
   { clusters }: Cache,
@@ -68,7 +68,7 @@ async function selectedKeys(
   return new Set(found.map(nameOf));
 }
 
-/** By `namespace/name`. The assumptions are about the selected clusters alone. */
+/** By `namespace/name`. The assumptions apply only to the selected clusters. */
 async function factsOfAll(
   session: Session,
   cache: Cache,

@@ -36,7 +36,7 @@ import { clusterCommand, isAboutFleet } from './command.ts';
 import { planFleet } from './plan-fleet.ts';
 import { fleetOptions, planOptions } from './plan-options.ts';
 
-/** Shows what would happen next, from the same decisions that the controller would make. */
+/** Shows what would happen next, by the same decisions as the controller's. */
 export const planCommand = clusterCommand({
   name: 'plan',
   arguments: '[NAME]',
@@ -79,7 +79,7 @@ const newTemplate = [
   'MOCO makes another pod template of it: what it restarts is known once MOCO has applied it; assumed is another pod for every member',
 ];
 
-/** The named cluster, or those in the file, what is assumed to change, and sentences about that. */
+/** The named cluster or those in the file, the assumed changes, and sentences about them. */
 async function planned(
   session: Session,
   file: string | undefined,
@@ -116,7 +116,7 @@ async function planned(
   }));
 }
 
-/** What the MySQLCluster asks for now may have opened the data already, whatever runs. */
+/** The mysqld that the MySQLCluster requests now may have opened the data already, whatever runs. */
 function refusedWay({ before, after }: ManifestChange['mysqld']): readonly string[] {
   const [data, mysqld] = [before.version?.version, after.version?.version];
   const why = data === undefined || mysqld === undefined ? null : explainRefusedOpening(data, mysqld);
@@ -157,7 +157,7 @@ function shownPlan(
     remedies: stopsAt === null ? [] : remediesFor(stopsAt, policy.mode, name, nameOf),
     entries: entries.map((entry) => shownEntry(entry, nameOf)),
     switchovers,
-    // How long members are unavailable together, and what that is based on. `null` if no member was measured yet.
+    // How long members are unavailable in total, and what that is based on. `null` if no member was measured yet.
     estimate: measured && {
       seconds: members * measured.seconds,
       from: counted(measured.members, 'measured member'),
@@ -186,7 +186,7 @@ function shownPlan(
   };
 }
 
-/** What is to be known about the versions of mysqld, unless the hold says it. */
+/** What a user should know about the versions of mysqld, unless the hold says it. */
 const versionsIn = (observation: ObservedFacts, rule: string | undefined): readonly string[] => [
   ...mysqldNotes(observation, rule),
   ...versionNotes(survey(observation.snapshot, observation.policy)),
@@ -209,7 +209,7 @@ function settingToTryOut(hold: Hold): string | null {
   }
 }
 
-/** A revision that fails can be left as a whole, or by the member that failed. */
+/** A failing revision can be left as a whole, or only by the member that fails. */
 function remediesFor(hold: Hold, mode: RolloutPolicy['mode'], name: string, nameOf: MemberName) {
   if (hold.rule !== 'UpdateRevisionFailing') return [];
   const [purpose, verb] =

@@ -72,7 +72,7 @@ async function releaseClusters(
     const waits = (reason: string): void => host.err(`${key}: ${reason}\n`);
     const outcome = await releaseOne(session, cluster, includePaused, deadline.signal, waits);
     if (outcome.kind === 'back') {
-      // Hundreds of clusters take their time.
+      // Hundreds of clusters take some time.
       cancel();
       cancel = startTimer();
       back += 1;

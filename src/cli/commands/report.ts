@@ -73,14 +73,14 @@ function eventsAbout(session: Session, { namespace, name, uid }: ClusterRecord):
   return orWithout(session, list, 'events: the page lacks the times of single steps');
 }
 
-/** The page does without what may not be read. */
+/** The page omits what the user may not read. */
 async function orWithout({ host }: Session, list: Promise<readonly Json[]>, what: string): Promise<readonly Json[]> {
   const found = await ifAllowed(list);
   if (found === null) host.err(`warning: you may not read ${what}\n`);
   return found ?? [];
 }
 
-/** Writes what the MySQLRollouts of the fleet have recorded as a page. */
+/** Writes a page with what the MySQLRollouts of the fleet have recorded. */
 async function reportFleet(
   session: Session,
   {

@@ -19,7 +19,7 @@ import { clusterCommand } from './command.ts';
 
 const verb = 'restore';
 
-/** Gives a member that failed its revision back: an entry of `spec.restore`. */
+/** Gives a failed member its previous revision back: an entry of `spec.restore`. */
 export const restoreCommand = clusterCommand({
   name: 'restore',
   arguments: '<MEMBER>',
@@ -77,7 +77,7 @@ export const unrestoreCommand = clusterCommand({
     const { cluster, ordinal, name } = await memberNamed(session, pod);
     const { rollout } = await observeCluster(session, cluster);
     const { revision = '', members: restored = [] } = rollout?.spec?.restore ?? {};
-    // A correction of the template has ended the restore already: nothing follows from taking it back.
+    // A correction of the template has already ended the restore: withdrawing it has no effect.
     if (!yes && restored.includes(ordinal) && revision === rollout?.status?.updateRevision) {
       const hash = revisionHash(revision, cluster.name);
       const failure = rollout?.status?.rollout?.failing?.message;
@@ -99,13 +99,13 @@ export const unrestoreCommand = clusterCommand({
   },
 });
 
-/** Of an earlier revision none count any more. */
+/** Entries for an earlier revision no longer count. */
 const membersOf = (spec: RolloutSpec | undefined, revision: string): readonly number[] =>
   spec?.restore?.revision === revision ? spec.restore.members : [];
 
 /**
- * The revision that the member had (`before`), and the update revision, at which it failed (`after`). If that is
- * verified, another member has worked at it: the rollout goes on, and only a pin or the partition keeps this one.
+ * The previous revision of the member (`before`), and the update revision, at which it failed (`after`). If that is
+ * verified, another member has worked at it: the rollout continues, and only a pin or the partition keeps this member.
  * Throws `CommandError` if the member cannot be restored, or if it would be updated again at once.
  */
 function restorable({ host }: Session, observation: ClusterObservation, named: NamedMember) {

@@ -25,7 +25,7 @@ import {
 } from '../terminal/sequence-view.ts';
 import { clusterCommand } from './command.ts';
 
-/** For output that goes to no terminal. */
+/** For output that is not a terminal. */
 const columnsElsewhere = 100;
 
 /** Shows how far the stages of a sequence are, or a table of all sequences. */
@@ -72,7 +72,7 @@ export const sequenceCommand = clusterCommand({
   },
 });
 
-/** The MySQLRolloutSequences of the API server. Throws `CommandError` where the kind does not exist. */
+/** The MySQLRolloutSequences of the API server. Throws `CommandError` if the kind does not exist. */
 async function sequencesOf(session: Session): Promise<readonly Json[]> {
   const found = await ifThere(listAll(session, sequenceKind, null));
   if (found !== null) return found;
@@ -90,8 +90,8 @@ function sequenceNamed(sequences: readonly Json[], name: string): Json {
 }
 
 /**
- * Sequences and the clusters of all namespaces, and what follows from them by the functions of the controller.
- * StatefulSets are left out: the controller's status follows them within seconds.
+ * Sequences and the clusters of all namespaces, evaluated by the functions of the controller. StatefulSets are left
+ * out: the controller's status follows them within seconds.
  */
 class Sequences {
   readonly #cache = new Cache();
@@ -125,7 +125,7 @@ class Sequences {
     });
   }
 
-  /** By name; with a name only that one. */
+  /** All sequences by name, or only the one with this name. */
   views(name?: string): readonly SequenceView[] {
     const statusOf = (key: string) => this.#cache.rollouts.get(...splitKey(key))?.object.status ?? {};
     return this.#cache.sequences

@@ -98,7 +98,7 @@ async function show(session: Session, names: readonly string[], given: Given, in
   return 0;
 }
 
-/** With what only the API server says. */
+/** With the details that only the API server has. */
 async function detailed(session: Session, cluster: ClusterRecord, view: ClusterView, note: string | null) {
   const [obstacles, backup] = await Promise.all([
     notesOfObjects(session, cluster, view.hold?.rule),

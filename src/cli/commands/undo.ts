@@ -79,11 +79,11 @@ export const undoCommand = clusterCommand({
 const commented = (notes: readonly string[]): string =>
   notes.map((sentence) => `# ${printable(sentence).replaceAll('\n', ' ')}\n`).join('');
 
-/** A word of a shell, whatever is in it. */
+/** Quotes a word for a shell, whatever it contains. */
 const shellWord = (text: string): string =>
   /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** A command that restores the template, below what is to be known about it. */
+/** A command that restores the template, after what a user should know about it. */
 async function patchCommand(session: Session, cluster: ClusterRecord, toRevision: string | undefined): Promise<string> {
   const { patch, notes } = await undone(session, cluster, toRevision);
   const [name, namespace, merged] = [cluster.name, cluster.namespace, escaped(JSON.stringify(patch))].map(shellWord);
@@ -91,7 +91,7 @@ async function patchCommand(session: Session, cluster: ClusterRecord, toRevision
   return `${commented(notes.slice(0, -1))}${patching}`;
 }
 
-/** The patch of a MySQLCluster, and what is to be known about it. The last sentence says how to apply it. */
+/** The patch of a MySQLCluster, and what a user should know about it. The last sentence says how to apply it. */
 async function undone(session: Session, cluster: ClusterRecord, wanted: string | undefined) {
   const { name } = cluster;
   const [revisions, raw, statefulSet] = await Promise.all([

@@ -4,9 +4,8 @@ import type { HoldRule } from '../../core/rules/catalogue.ts';
 import { clusterKind } from '../../moco/names.ts';
 
 /**
- * What is kept of a value: all of it, some fields of it, or what a function makes of it. A shape of a list is one of
- * its items. Fields that no shape names are left out, so that a field which nobody has thought of can't bring a secret
- * along.
+ * What is kept of a value: all of it, some fields, or the result of a function. The shape of a list applies to its
+ * items. Fields that no shape names are left out, so that an unknown field can't contain a secret.
  */
 export type Shape = 'all' | { readonly [field: string]: Shape } | ((value: unknown) => unknown);
 
@@ -20,13 +19,13 @@ export function keep(value: unknown, shape: Shape): unknown {
   return Object.fromEntries(kept.filter(([, part]) => part !== undefined));
 }
 
-/** Items of a list as they are with some fields more or less. */
+/** The items of a list, with some fields added or removed. */
 const all = (...fields: readonly string[]): Record<string, Shape> =>
   Object.fromEntries(fields.map((field) => [field, 'all']));
 
 // What is kept of each kind. Environment variables, arguments, commands, probes, sources of volumes, messages of
-// containers and other programs' annotations are not, because they may hold secrets. Secrets and ConfigMaps are not
-// read at all.
+// containers and other programs' annotations are left out, because they may hold secrets. Secrets and ConfigMaps are
+// not read at all.
 
 const ownPrefixes = [`${clusterKind.group}/`, `${rolloutKind.group}/`];
 
@@ -119,15 +118,18 @@ export const deploymentShape: Shape = {
 };
 
 /**
- * Rules whose sentences have words of mysqld, of the kubelet, of Prometheus, or of the API server and its webhooks, or
- * the names of MySQL's clients.
+ * Rules whose sentences contain words of mysqld and its agent, the kubelet, Prometheus, the API server or its webhooks,
+ * or the names of MySQL's clients.
  */
-const ofOthers: readonly unknown[] = [
+export const rulesOfOthers: readonly unknown[] = [
   'ImageUnavailable',
   'ConfigurationRefused',
   'LongWrite',
+  'ReplicasBehind',
+  'MemberSilent',
   'CheckFailing',
   'CheckUnavailable',
+  'BlockedByPDB',
   'SuccessorRefused',
   'StepRefused',
   'ConfirmationTooSlow',
@@ -139,13 +141,13 @@ const ofOthers: readonly unknown[] = [
 
 const withoutMessage = (value: object): unknown => ('message' in value ? { ...value, message: 'removed' } : value);
 const unlessOfOthers = (key: 'rule' | 'reason') => (value: unknown) =>
-  ofOthers.includes(object(value)[key]) ? withoutMessage(object(value)) : value;
+  rulesOfOthers.includes(object(value)[key]) ? withoutMessage(object(value)) : value;
 
-/** What the API server has answered to a step that it did not carry out. */
+/** The API server's response to a step that it refused. */
 const withoutAnswer = (step: object): unknown =>
   'result' in step && step.result !== 'done' ? { ...step, result: 'removed' } : step;
 
-/** A MySQLRollout without what others have said. */
+/** A MySQLRollout without the words of others. */
 export function rolloutShape(value: unknown): unknown {
   const { status, ...rest } = object(keep(value, plainShape));
   const { hold, conditions, preflight, members, lastStep, mysqlProblem } = object(status);
@@ -180,6 +182,6 @@ const event = {
 /** Others, such as the kubelet, put commands and their output into `note`. */
 export function eventShape(value: unknown): unknown {
   const { reportingController, reason } = object(value);
-  const isPlain = reportingController === 'moco-rollout' && !ofOthers.includes(reason);
+  const isPlain = reportingController === 'moco-rollout' && !rulesOfOthers.includes(reason);
   return keep(value, isPlain ? { ...event, ...all('note') } : event);
 }

@@ -8,7 +8,7 @@ import type { ClusterView } from '../terminal/view.ts';
 import { document, type Html, html, instant, timeOfDay } from './document.ts';
 import { entriesOf, figuresOf } from './figures.ts';
 
-/** One rollout with what happened in it. Times are milliseconds since 1970. */
+/** One rollout and its events. Times are milliseconds since 1970. */
 type Timeline = ReturnType<typeof timelineOf>;
 
 interface Mark {

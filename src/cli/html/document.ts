@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { timestampOf } from '../../base/json.ts';
 
-/** What may be in HTML: text of others, which is escaped, and other HTML; of a list each of its parts. */
+/** What HTML may consist of: text of others, which is escaped, other HTML, and lists of these. */
 type Part = string | number | Html | readonly Part[];
 
 /** Text that is HTML already, such as a stylesheet of this program. */
@@ -13,7 +13,7 @@ export class Html {
   }
 }
 
-/** HTML with parts that are escaped, for elements and for attributes. */
+/** HTML whose parts are escaped, for elements and for attributes. */
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
   new Html(String.raw({ raw: strings }, ...parts.map(textOf)));
 

@@ -14,15 +14,15 @@ interface FleetPage {
   readonly nowMilliseconds: number;
 }
 
-/** Hides the clusters that do not contain what is searched for. Without it all are shown, and the filters work. */
+/** Hides the clusters that do not contain the search text. Without it all are shown, and the filters still work. */
 const search = `const field = document.getElementById('search');
 field.oninput = () => {
   for (const row of document.querySelectorAll('.clusters tr')) row.hidden = !row.textContent.toLowerCase().includes(field.value.toLowerCase());
 };`;
 
 /**
- * The rollouts of a fleet: what was rolled out, what it cost, which holds, and a row for each cluster. Filters need no
- * script.
+ * The rollouts of a fleet: what was rolled out, how long it took, which holds occurred, and a row for each cluster.
+ * Filters need no script.
  */
 export function fleetPage({ scope, clusters, sequences, sinceMilliseconds, nowMilliseconds }: FleetPage): string {
   const body =
@@ -34,10 +34,10 @@ ${imagesPart(clusters)}${sequencesPart(sequences)}${holdsOf(clusters)}${rowsOf(c
   return document(`Rollouts of ${scope}`, body, nowMilliseconds, 'wide', clusters.length === 0 ? '' : search);
 }
 
-/** A column: its title, what a row has there, and the class of its cells. The first one names the row. */
+/** A column: its title, the content for a row, and the class of its cells. The first one names the row. */
 type PageColumn<Row> = readonly [title: string, cell: (row: Row) => Html | string | number, name?: string];
 
-/** On a phone each cell is below the other, with its title. */
+/** On a phone the cells are below one another, each with its title. */
 function wideTable<Row>(
   id: string,
   columns: readonly PageColumn<Row>[],
@@ -211,7 +211,7 @@ function rowState({ phase, hold, stalled, overridden }: FleetCluster): Html {
   return html`<span${stalled ? html` class="Stalled"` : ''}>${stalled ? 'Stalled' : phase}</span>${shown}`;
 }
 
-/** The rest are in the page of the cluster. */
+/** The rest is on the page of the cluster. */
 const mostShownHolds = 2;
 
 function waitedFor({ rollouts }: FleetCluster): Html {

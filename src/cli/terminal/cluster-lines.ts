@@ -43,7 +43,7 @@ const overridden: ClusterColumn = ['OVERRIDDEN', (view) => line(rulesOverridden(
 
 const rulesOverridden = ({ overridden }: ClusterView): string => overridden.map(({ rule }) => rule).join(', ');
 
-/** A sentence of more columns that several clusters wait for is said once. */
+/** A sentence with more columns is shown once for all clusters that wait for it. */
 const longestRepeated = 60;
 
 /** A table with one line for each cluster, and below it what several of them wait for. */
@@ -77,14 +77,14 @@ export function overview(
   ];
 }
 
-/** The clusters that wait for a rule: those first that need a person, and of these those that have waited longest. */
+/** The clusters that wait for a rule: those that need a person first, then those that have waited longest. */
 export function byUrgency(views: readonly ClusterView[]): readonly ClusterView[] {
   return views.toSorted(
     (one, other) => urgencyOf(one) - urgencyOf(other) || waited(other) - waited(one) || byName(one, other),
   );
 }
 
-/** Those first that need a person, then those that move, then those that wait, and those last that are up to date. */
+/** Clusters that need a person first, then those in progress, then those that wait, then those that are up to date. */
 export function byActivity(views: readonly ClusterView[]): readonly ClusterView[] {
   const rank = (view: ClusterView): number => {
     if (needsAPerson(view)) return 0;
@@ -94,7 +94,7 @@ export function byActivity(views: readonly ClusterView[]): readonly ClusterView[
   return views.toSorted((one, other) => rank(one) - rank(other) || byName(one, other));
 }
 
-/** A table of the rules that hold clusters: how many, for how long at most, and who ends that. */
+/** A table of the rules that hold clusters: how many, the longest duration, and who ends it. */
 export function holdTable(views: readonly ClusterView[]): readonly Line[] {
   const byRule = Map.groupBy(byUrgency(views), ({ hold }) => hold?.rule ?? '');
   return table(
@@ -110,11 +110,11 @@ export function holdTable(views: readonly ClusterView[]): readonly Line[] {
 
 const needsAPerson = ({ hold, stalled }: ClusterView): boolean => stalled || isAlarming(hold?.rule ?? '');
 
-/** A person has to act before it goes on: it is stalled, or what holds it says so. */
+/** A person has to act before it continues: it is stalled, or its hold says so. */
 export const waitsForPerson = (view: ClusterView): boolean =>
   needsAPerson(view) || (view.hold !== null && view.held && urgencyOf(view) === 1);
 
-/** 0 for what needs a person now. */
+/** 0 for clusters that need a person now. */
 function urgencyOf(view: ClusterView): number {
   const rule = view.hold?.rule ?? '';
   if (needsAPerson(view)) return 0;
@@ -147,12 +147,12 @@ const barColumns = 21;
 const between = piece('   ');
 const labelColumns = 'waiting'.length;
 
-/** So many fields are named that a rollout changes. */
+/** How many changed fields are named. */
 const mostChanges = 4;
 
 /**
- * Details of one cluster in a few lines. What it waits for is wrapped where that is cut otherwise. `isWide` adds the
- * revision of each member's data.
+ * Details of one cluster in a few lines. What it waits for is wrapped instead of truncated. `isWide` adds the revision
+ * of each member's data.
  */
 export function block(view: ClusterView, columns = Number.POSITIVE_INFINITY, isWide = false): readonly Line[] {
   const notes = [...view.notes, ...view.overridden.map(({ sentence }) => sentence)];

@@ -26,7 +26,7 @@ export function widthOf(pieces: Line): number {
   return pieces.reduce((sum, { text }) => sum + text.length, 0);
 }
 
-/** Neighbours of one style as one piece. */
+/** Joins neighbours with the same style. */
 export function joined(pieces: Line): Line {
   const runs: Piece[] = [];
   for (const { text, style } of pieces) {
@@ -79,7 +79,7 @@ export function table(titles: readonly string[], rows: readonly (readonly Line[]
 export const apart = (blocks: readonly (readonly Line[])[]): readonly Line[] =>
   blocks.flatMap((block, index) => (index === 0 ? block : [[], ...block]));
 
-/** A label, and beside it a text that goes on below itself where a line has no more room. */
+/** A label and a text, which is wrapped below itself if the line is too short. */
 export function wrapped(label: Line, text: string, columns: number, style: Style = 'plain'): readonly Line[] {
   const indent = widthOf(label);
   const room = Math.max(shortestRoom, columns - indent);
@@ -92,7 +92,7 @@ export function wrapped(label: Line, text: string, columns: number, style: Style
   return lines.map((one, index): Line => [...(index === 0 ? label : [piece(' '.repeat(indent))]), piece(one, style)]);
 }
 
-/** A label that leaves less room than this is wider than any terminal that people use. */
+/** A longer label leaves no room in any terminal that people use. */
 const shortestRoom = 20;
 
 const [secondsAMinute, secondsAnHour, secondsADay] = [60, 3600, 86_400] as const;
@@ -136,13 +136,13 @@ export const tookSeconds = ({ startedAt, finishedAt }: Pick<HistoryEntry, 'start
 export const someOf = (words: readonly string[], most: number): string =>
   words.slice(0, most).join(', ') + (words.length > most ? ` and ${words.length - most} more` : '');
 
-/** A sentence without the number in a queue that it may have. */
+/** A sentence without its number in a queue. */
 export const withoutPlace = (sentence: string): string => sentence.replace(/number \d+ (?=in the queue)/, '');
 
 /** `1 disruption`, `2 disruptions`. */
 export const counted = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
 
-/** A field of a pod template that changes: more people see it than the template, so it may have no values. */
+/** A changed field of a pod template. More people see this than the template, so it may have no values. */
 export const changeInWords = (
   { path, from, to }: { readonly path: string; readonly from?: string; readonly to?: string },
   arrow = '->',

@@ -9,7 +9,7 @@ import { type Line, painted } from './lines.ts';
 
 export const outputFlags = '-o, --output <format>';
 
-/** How a result is printed: as a table where nothing is given. */
+/** How a result is printed; as a table by default. */
 const outputAs = <Word extends string>(...formats: readonly Word[]) =>
   oneOf(...formats)(outputFlags, `output format: ${asList(formats)}`);
 
@@ -20,7 +20,7 @@ export const objectOutputOption = outputAs('wide', 'name', 'json', 'yaml');
 
 type DataFormat = 'json' | 'yaml';
 
-/** How to print API objects as they are; `null` for a table of what is known of them. Throws `UsageError`. */
+/** How to print API objects unchanged; `null` for a table. Throws `UsageError`. */
 export function objectFormat({
   output,
   watch,
@@ -39,7 +39,7 @@ export function writeData(host: Host, format: DataFormat, data: unknown): void {
   host.out(format === 'json' ? jsonText(plain) : yamlOf(plain));
 }
 
-/** As JSON, which is YAML, where a text has characters that a terminal obeys: there they can be escaped. */
+/** JSON, which is also YAML, if a text has characters that control a terminal, because JSON can escape them. */
 function yamlOf(data: unknown): string {
   const plain = dump(data, { lineWidth: -1, noRefs: true });
   return escaped(plain) === plain ? plain : jsonText(data);
@@ -64,8 +64,8 @@ export function writeLines(host: Host, lines: readonly Line[]): void {
 }
 
 /**
- * Prints objects of the API server like kubectl: the object if `single`, otherwise a List; without managedFields. The
- * API server sends items of a list without their kind.
+ * Prints objects of the API server like kubectl: the object if `single`, otherwise a List; without managedFields. Adds
+ * the kind to items of a list, which the API server sends without it.
  */
 export function writeObjects(
   host: Host,

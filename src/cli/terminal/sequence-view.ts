@@ -22,8 +22,8 @@ import {
 import type { Room, Told } from './live.ts';
 
 /**
- * What a cluster of a stage does, those first that a person should look at, and how that looks. The signs differ, since
- * a terminal may have no colours.
+ * The states of a cluster in a stage, those that a person should look at first, and their appearance. The signs differ,
+ * since a terminal may have no colours.
  */
 const looks = {
   failing: ['×', 'red', 'failing'],
@@ -37,11 +37,11 @@ const looks = {
 type CellState = keyof typeof looks;
 const cellStates = Object.keys(looks) as readonly CellState[];
 
-/** A MySQLRolloutSequence as its clusters are now. */
+/** A MySQLRolloutSequence with the current state of its clusters. */
 export type SequenceView = ReturnType<typeof sequenceViewOf>;
 type StageView = SequenceView['stages'][number];
 
-/** Uses the functions of the controller, so that it shows what the controller decides by. */
+/** Uses the functions of the controller, so that it shows what the controller decides from. */
 export function sequenceViewOf(
   record: SequenceRecord,
   stages: Pick<Stages, 'countsOf' | 'conflictsOf' | 'clustersOf' | 'waits'>,
@@ -74,13 +74,13 @@ export function sequenceViewOf(
     const held = Map.groupBy(named('held'), (key) => statusOf(key).hold?.rule ?? 'Unknown');
     return {
       ...one,
-      // How many of its clusters may be rolling at a time.
+      // How many of its clusters may roll at a time.
       limit: stage === undefined ? 0 : concurrencyOf(stage, one.clusters),
-      // One for each cluster, by name.
+      // One entry for each cluster, by name.
       cells,
-      // What its clusters that have not begun wait for, as a rule and its sentence.
+      // What its clusters that have not begun wait for: a rule and its sentence.
       waitsFor: one.waiting > 0 || one.state === 'Waiting' ? firstHold(index) : null,
-      // The rules that hold clusters by themselves with the number of these, the most frequent one first.
+      // The rules that hold single clusters, with the number of clusters, the most frequent one first.
       heldBy: [...held]
         .toSorted(([, { length: first }], [, { length: second }]) => second - first)
         .map(([rule, { length }]) => `${rule} ${length}`),
@@ -89,13 +89,13 @@ export function sequenceViewOf(
         const { rollout: progress, hold } = statusOf(key);
         return [key, progress?.failing?.message ?? hold?.message ?? 'its rollout is stalled'] as const;
       }),
-      // The names of the clusters that a reader may look for.
+      // Names of clusters that a reader may look for.
       named,
     };
   };
   return {
     name,
-    // `Complete`, or what it does or waits for, in one word, and as a sentence.
+    // `Complete`, or what it does or waits for, in one word and as a sentence.
     phase: conditions[0]?.reason ?? 'Unknown',
     message: conditions[0]?.message ?? '',
     complete: isTrue(conditions, 'Ready'),
@@ -123,7 +123,7 @@ function cellOf(
 
 const indent = 4;
 const labelColumns = 'waiting'.length;
-/** So many clusters are named in a line. */
+/** How many clusters are named in a line. */
 const mostNamed = 4;
 
 const tones: Readonly<Record<StageView['state'], Style>> = {
@@ -237,7 +237,7 @@ export function toldOfStages({ name, stages }: SequenceView): readonly Told[] {
   });
 }
 
-/** How many clusters a cell has to stand for so that the rows of all stages fit. `rows` null: no limit. */
+/** How many clusters each cell has to represent so that the rows of all stages fit. `rows` null: no limit. */
 function clustersPerCell(stages: readonly StageView[], room: number, rows: number | null): number {
   const most = Math.max(1, ...stages.map(({ clusters }) => clusters));
   const rowsOf = (perCell: number): number =>
@@ -248,7 +248,7 @@ function clustersPerCell(stages: readonly StageView[], room: number, rows: numbe
   return perCell;
 }
 
-/** What the signs mean, and how many clusters there are of each. */
+/** The meaning of the signs, and how many clusters have each. */
 function legend(states: readonly CellState[], perCell: number, columns: number): readonly Line[] {
   const counts = Map.groupBy(states, (state) => state);
   const entries = cellStates.toReversed().flatMap((state): readonly Line[] => {
@@ -266,7 +266,7 @@ function legend(states: readonly CellState[], perCell: number, columns: number):
   return lines;
 }
 
-/** A cell of several clusters shows the one to look at first. */
+/** A cell of several clusters shows the one that needs attention most. */
 function signOf(group: readonly CellState[]): Piece {
   const [sign, style] = looks[cellStates.find((state) => group.includes(state)) ?? 'upToDate'];
   return piece(sign, style);

@@ -29,7 +29,7 @@ const restingRules: ReadonlySet<string> = new Set<HoldRule>([
   'PartitionReached',
 ]);
 
-/** Whether something holds its rollout. A pause holds none where every member is updated and works. */
+/** Whether the rollout is held. A pause does not hold a cluster whose members are all updated and working. */
 export const isHeld = ({ hold, conditions }: RolloutStatus): boolean =>
   hold !== undefined && !(hold.rule === 'Paused' && isTrue(conditions, 'Ready'));
 
@@ -86,7 +86,7 @@ export function viewOf(
     notes: notesOf(cluster, rollout),
     // What the rollout changes, images first.
     changes: changesOf(progress?.changes ?? []),
-    // Lines about the databases, whatever the rollout does.
+    // Lines about the databases, independent of the rollout.
     standing: standingOf(status, ageOf),
   } as const;
 }
@@ -105,7 +105,7 @@ function standingOf(
 ): readonly (readonly [label: string, sentence: string])[] {
   return [
     ...(openWrites === undefined ? [] : [['writes', writesSentence(openWrites, ageOf)] as const]),
-    // Whether the members that are still to come will find what they need.
+    // Whether nodes are ready for the members that are still to be updated.
     ...(preflight === undefined || phase === 'UpToDate' ? [] : [['nodes', nodesSentence(preflight)] as const]),
   ];
 }
@@ -192,8 +192,8 @@ function nextSentence(rule: string | undefined, role: string): string {
 }
 
 /**
- * The overrides in force, as the status has them, each with a sentence: until when, by whom, and why. Who wrote one
- * follows from the spec, or else from its field manager.
+ * The overrides in force, as in the status, with a sentence about each: until when, by whom, and why. The spec names
+ * the author, or else the field manager does.
  */
 export function overridesInForce(
   rollout: MySQLRollout | null,

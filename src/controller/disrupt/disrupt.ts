@@ -27,10 +27,10 @@ import { intentOf, sameStep } from './intent.ts';
 import { settleIntent } from './prepare.ts';
 
 /**
- * Does the step, confirmed if one of its effects asks for that: whatever has the effect of a disruption is confirmed
- * like one.
+ * Does the step, and confirms it if one of its effects requires that: whatever has the effect of a disruption is
+ * confirmed like a disruption.
  *
- * @param observed what the step was decided from: the cache
+ * @param observed the observation from the cache that led to the step
  */
 export async function perform(pass: Pass<ClusterApi>, observed: Observation, step: Step): Promise<End> {
   const { rollout, decision } = observed;
@@ -42,7 +42,7 @@ export async function perform(pass: Pass<ClusterApi>, observed: Observation, ste
   return isConfirmed(kindsOf(decision.effects)) ? disrupt(pass, observed, step) : adjust(pass, observed, step);
 }
 
-/** A write to the StatefulSet has a dry run or two before it. */
+/** A write to the StatefulSet follows one or two dry runs. */
 const mostWritesOfStatefulSet = 4;
 
 /**
@@ -75,7 +75,7 @@ async function confirm(
   again: AskedAgain,
 ): Promise<End> {
   const { key, memory, api, context } = pass;
-  // Members may take longer than a confirmation. The core checks the age of what they say.
+  // Members may take longer than a confirmation. The core checks the age of their answers.
   rememberAnswers(memory, await again.ask('beforeClock', api));
   const since = context.world.monotonic();
   const [live, answers] = await Promise.all([
@@ -138,7 +138,7 @@ async function carryOut(
   return isRefused ? acted : { ...acted, ...again };
 }
 
-/** A confirmed step that acts on no pod. Its preconditions refuse it if the StatefulSet has changed since. */
+/** A confirmed step without pods. Its preconditions refuse it if the StatefulSet has changed since. */
 async function adjustFresh(pass: Pass<ClusterApi>, confirmed: Observation, step: Step, since: number): Promise<End> {
   const isFresh = freshness(pass.context, since);
   const answer = await execute(step, confirmed, pass.api.sendingWhile(isFresh), pass.context.world);

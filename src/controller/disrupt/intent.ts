@@ -64,7 +64,7 @@ const intendedPartition = (step: DisruptiveStep): number | null =>
 /** Parses the stored intent. If the CRD dropped the pods, the author gave up the step before it sent anything. */
 type KeptIntent = Pick<Intent, 'id' | 'revision' | 'statefulSet'> & Partial<Pick<Intent, 'pods' | 'step'>>;
 
-/** So often an object may change between its read and the write, before the next pass tries again. */
+/** How often an object may change between its read and the write before the pass gives up. */
 const mostTries = 5;
 
 /**

@@ -1,13 +1,13 @@
 import type { Contention } from '../../core/snapshot.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
 
-/** MOCO's partition controller writes less often than that, and a rollout too. */
+/** MOCO's partition controller writes less often than that, and so does a rollout. */
 const windowMilliseconds = 10_000;
-/** Steps, so that the sentence stays the same while the rate varies. */
+/** In coarse steps, so that the sentence stays the same while the rate varies. */
 const rates = [100, 10, 1] as const;
 /** The API server derives it from the name of this program in its requests. */
 const ownManager = 'moco-rollout';
-/** A partition that was lowered so often within so long, and reset each time, is not lowered again for so long. */
+/** After this many resets within this time, the partition is not lowered again for this long. */
 const mostLowered = { times: 3, withinMilliseconds: 600_000, restsMilliseconds: 3_600_000 };
 
 interface SeenGeneration {
@@ -35,7 +35,7 @@ export interface WrittenObjects {
   readonly statefulSet: StatefulSetRecord | null;
 }
 
-/** What to remember of the writes of the spec, with this generation of the StatefulSet. */
+/** What to remember of the writes of the spec, for this generation of the StatefulSet. */
 export function writesSeen(
   known: SpecWrites | null,
   statefulSet: StatefulSetRecord | null,

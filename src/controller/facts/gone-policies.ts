@@ -13,7 +13,7 @@ interface GonePolicy {
   readonly atMilliseconds: number;
 }
 
-/** What is remembered to notice that a policy has gone. A process that starts later has the status. */
+/** What is remembered to notice that a policy has gone. A process that starts later uses the status. */
 export interface KnownPolicies {
   /** The settings that were last in force. `null` before the first observation. */
   readonly inForce: SettingsInForce | null;
@@ -25,7 +25,7 @@ export const noPoliciesKnown: KnownPolicies = { inForce: null, gone: [] };
 /** Longer than the core lets it count. */
 const forgottenMilliseconds = 60_000;
 
-/** Settings of which the status shows less than what is in force. */
+/** Settings that the status does not show in full. */
 const shownInPart: ReadonlySet<string> = new Set(['checks']);
 
 /**
@@ -56,7 +56,7 @@ export function policiesAfter(
   return inForce === null ? { inForce: known, gone } : { inForce, gone: [...stillGone, ...newlyGone] };
 }
 
-/** The policy that went last, if other values are in force since. */
+/** The last policy that disappeared, if other values are in force since. */
 export function policyGone(
   { gone }: KnownPolicies,
   inForce: SettingsInForce,

@@ -24,7 +24,7 @@ export interface UnreportedStep {
 
 export const didNotHappen = ({ result }: UnreportedStep): boolean => result === 'refused' || result === 'conflict';
 
-/** The last result, unless the status has it already: the response to a status write may have been lost. */
+/** The last result, unless the status already has it: the response to a status write may have been lost. */
 export function unreported(
   { lastStep }: RolloutStatus,
   { steps: { unreported: last } }: { readonly steps: { readonly unreported: UnreportedStep | null } },
@@ -41,8 +41,8 @@ export const isDemotionMissed = (ended: UnreportedStep | null): boolean =>
   ended?.lastStep.step === 'demote' && didNotHappen(ended);
 
 /**
- * Whether the switchover that the status has as requested is over: the demoted member is gone, or another one is the
- * primary. `ended` is the step that ended since the status was written.
+ * Whether the switchover that the status shows as requested is over: the demoted member is gone, or another member is
+ * the primary. `ended` is the step that ended since the status was written.
  */
 export function isSwitchedOver(
   { tries }: Pick<RolloutProgress, 'tries'>,

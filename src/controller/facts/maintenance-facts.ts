@@ -5,7 +5,7 @@ import { milliseconds, timestampOf } from '../../base/json.ts';
 import type { MaintenanceFacts, Moment } from '../../core/snapshot.ts';
 
 const dayMilliseconds = 86_400_000;
-/** A day more than the core asks for, since openings are kept for a day. */
+/** A day more than the core needs, because openings are kept for a day. */
 const horizonMilliseconds = 31 * dayMilliseconds;
 
 /** Both in milliseconds since 1970. */
@@ -14,7 +14,7 @@ interface Opening {
   readonly until: number;
 }
 
-/** When members that work may be taken, as seen from this moment of the wall clock. `null` if at any time. */
+/** When working members may be taken, as seen from this moment of the wall clock. `null` if at any time. */
 export function maintenanceFacts(
   { maintenanceWindows, blackouts, expectedMemberSeconds, restartWindows }: MaintenanceSettings,
   status: RolloutStatus,
@@ -51,7 +51,7 @@ interface Calendar {
   readonly openings: readonly Opening[];
 }
 
-/** By windows. A schedule takes longer to play forward than a decision takes, and many clusters have the same. */
+/** Cached by windows: calculating a schedule takes longer than a decision, and many clusters have the same one. */
 const calendars = new Map<string, Calendar>();
 const mostCalendars = 1000;
 
@@ -66,12 +66,12 @@ function openings(windows: readonly MaintenanceWindow[], now: number): readonly 
 }
 
 /**
- * Of one list of windows: a month of two that open six times a day, and more than a week of eight. A tenant may change
- * windows often, and each opening takes some 30 µs.
+ * For one list of windows: a month of two windows that open six times a day, and more than a week of eight. A tenant
+ * may change windows often, and each opening takes some 30 µs.
  */
 const mostOpenings = 400;
 
-/** In order, apart from each other, from the one that is open at this moment. */
+/** In order and without overlaps, from the one that is open at this moment. */
 function openingsFrom(windows: readonly MaintenanceWindow[], now: number): readonly Opening[] {
   const most = Math.floor(mostOpenings / windows.length);
   const all = windows.flatMap((window) => openingsOf(window, now, most));
@@ -84,7 +84,10 @@ function openingsFrom(windows: readonly MaintenanceWindow[], now: number): reado
   return apart;
 }
 
-/** The openings of a window that are not over, until one reaches the horizon: later ones add nothing to it. */
+/**
+ * The openings of a window that are not over, up to the first one that reaches the horizon: later ones add nothing to
+ * it.
+ */
 function openingsOf(window: MaintenanceWindow, now: number, most: number): readonly Opening[] {
   const duration = (secondsOf(window.duration) ?? 0) * 1000;
   const end = now + horizonMilliseconds;
@@ -99,7 +102,7 @@ function openingsOf(window: MaintenanceWindow, now: number, most: number): reado
 
 /** How long one member was unavailable, as rollouts have measured it. */
 export interface MeasuredMembers {
-  /** The median, since a member that a failing revision kept down says little about the next. */
+  /** The median, because a member that a failing revision kept down says little about the next one. */
   readonly seconds: number;
   readonly members: number;
 }

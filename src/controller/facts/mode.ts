@@ -43,7 +43,7 @@ const onDeleteAlone: readonly string[] = [
 /** Settings that need the feature gate ReplicationFacts. */
 const ofMysqlAlone: readonly string[] = ['longWriteGraceSeconds', 'longWritePolicy'];
 
-/** A field of `spec` that is set, and the feature gate that is off and that it needs whatever else, or `null`. */
+/** A field of `spec` that is set and needs a feature gate that is off, with the gate, or `null`. */
 export interface WithoutEffect {
   readonly field: string;
   readonly gate: 'UpdateStrategyOnDelete' | 'InPlaceUpdate' | 'ReplicationFacts' | null;

@@ -45,7 +45,9 @@ function becauseOf(mode: RolloutPolicy['mode']): readonly [reason: string, becau
   }
 }
 
-/** Makes the conditions of an object from those that it has: one whose status stays keeps the time of its change. */
+/**
+ * Builds the conditions of an object from its current ones: a condition whose status stays keeps its transition time.
+ */
 export const conditionsAfter =
   (before: readonly Condition[] | undefined, observedGeneration: number, nowTimestamp: string) =>
   (type: string, values: Pick<Condition, 'status' | 'reason' | 'message'>): Condition => {

@@ -9,10 +9,10 @@ export interface Layer {
   readonly enforced: boolean;
   /** The path of the settings in the object, such as `spec.settings`. */
   readonly path: string;
-  /** The settings as stored, not validated yet. `null` if they cannot be read: the layer may then have any field. */
+  /** The settings as stored, not validated yet. `null` if they cannot be read: the layer may then set any field. */
   readonly fields: Readonly<Record<string, unknown>> | null;
   /**
-   * Why it is unknown whether the layer belongs at this place, or `null`. Only fields that the layer decides are
+   * Why it is unknown whether the layer applies at this place, or `null`. Only fields that the layer decides are
    * affected.
    */
   readonly problem: string | null;
@@ -33,13 +33,13 @@ interface SelectingPolicy {
 }
 
 /**
- * The API server sets this label to the name of each namespace. So its value is known even if labels may not be read.
+ * The API server sets this label to the name of each namespace, so its value is known even if labels may not be read.
  */
 const namespaceNameLabel = 'kubernetes.io/metadata.name';
 
 /**
  * A policy with unreadable selectors counts for every cluster that its readable selector does not exclude. A policy
- * with an unreadable priority comes first. In both cases the cluster is held only for fields that this policy decides.
+ * with an unreadable priority comes first. In both cases only fields that this policy decides hold the cluster.
  */
 export function policyLayers(policies: readonly PolicyRecord[], cluster: Selectable): PolicyLayers {
   const candidates = candidatesOf(policies, cluster).toSorted(

@@ -26,7 +26,7 @@ export interface SettingsSources {
 export interface DefaultSettings {
   readonly policy: RolloutPolicy;
   readonly strategy: Strategy;
-  /** An override has no effect before so long until its end. */
+  /** An override has no effect if its end is further away than this. */
   readonly maxOverrideSeconds?: number;
 }
 
@@ -67,7 +67,7 @@ const policyFields = settingNames.filter((field): field is PolicyField => field 
 
 const ascending = (one: number, other: number): number => one - other;
 
-/** What the status shows of a value: no reason of a user, and nothing that is too long. */
+/** What the status shows of a value: no reasons that users wrote, and nothing that is too long. */
 const shown: { readonly [Field in keyof RolloutSpec]?: (value: NonNullable<RolloutSpec[Field]>) => unknown } = {
   checks: (all) => all.map(({ name }) => ({ name })),
   pinnedMembers: (all) => all.map(({ ordinal }) => ordinal).toSorted(ascending),
@@ -117,7 +117,7 @@ export function settingsOf(of: SettingsSources, defaults: DefaultSettings, nowMi
 interface Resolved {
   /** As the status shows them, with the defaults. */
   readonly sources: SettingsInForce;
-  /** As an object has them. */
+  /** As objects store them. */
   readonly values: RolloutSpec;
   /** By field. A setting with a problem has neither source nor value. */
   readonly problems: ReadonlyMap<string, string>;

@@ -3,14 +3,14 @@ import { mostUnobservedEvictions } from '../../core/rules/not-done.ts';
 import { type Cache, namedCluster, ownerKey } from '../../objects/cache.ts';
 
 /**
- * Evictions of the whole fleet that Kubernetes' disruption controller has not observed, as the PodDisruptionBudgets in
- * the API server show them, so another leader counts the same.
+ * Evictions of the whole fleet that Kubernetes' disruption controller has not observed yet. They are counted from the
+ * PodDisruptionBudgets in the API server, so another leader counts the same.
  */
 export class Evictions {
   readonly #wake: (key: string) => void;
   readonly #unobserved = new Map<string, number>();
   readonly #reserved = new Set<string>();
-  /** Clusters that wait, those that have waited longest first. */
+  /** Waiting clusters, those that have waited longest first. */
   readonly #waiting = new Set<string>();
   /** Those of them that were woken and have not decided since. */
   readonly #woken = new Set<string>();
@@ -23,7 +23,7 @@ export class Evictions {
     return this.#waiting.size;
   }
 
-  /** Of all clusters, or of all but one. A cluster that has reserved one does not count those reserved after it. */
+  /** Of all clusters, or of all but one. Reservations that were made after that cluster's own do not count for it. */
   unobserved(except?: string): number {
     let sum = 0;
     for (const [key, count] of this.#unobserved) if (key !== except) sum += count;
@@ -54,7 +54,7 @@ export class Evictions {
     };
   }
 
-  /** Whether the cluster waits for evictions of others, as its last decision has it. */
+  /** Whether the cluster's last decision waits for evictions of others. */
   setWaiting(key: string, waits: boolean): void {
     this.#woken.delete(key);
     if (waits) this.#waiting.add(key);
@@ -74,10 +74,10 @@ export class Evictions {
 }
 
 /**
- * An eviction counts from the answer of the API server, which notes the pod in `status.disruptedPods`, until the
- * disruption controller has removed it from there, or until the pod's successor exists. Once there is a successor, the
- * controller keeps the entry for two minutes (Kubernetes 1.36, pkg/controller/disruption, buildDisruptedPodMap: it
- * knows pods by their names).
+ * An eviction counts from the answer of the API server, which adds the pod to `status.disruptedPods`, until the
+ * disruption controller has removed it from there, or until the pod's successor exists. With a successor the controller
+ * keeps the entry for two minutes (Kubernetes 1.36, pkg/controller/disruption, buildDisruptedPodMap: it identifies pods
+ * by name).
  */
 export function followEvictions({ budgets, pods }: Pick<Cache, 'budgets' | 'pods'>, evictions: Evictions): void {
   const count = (key: string): void => {

@@ -24,7 +24,7 @@ import {
 } from './fleet-standing.ts';
 import { Stages } from './sequence-stages.ts';
 
-/** What other clusters mean for one of them. */
+/** What other clusters mean for this one. */
 export type FleetFacts = Pick<
   ClusterSnapshot,
   'fleetWaits' | 'fleetQueue' | 'fleetInterval' | 'laterStageWaits' | 'unobservedEvictions'
@@ -65,18 +65,18 @@ export class Fleet {
   readonly #wake: (key: string) => void;
   readonly #known = new Map<string, FleetStanding>();
   readonly #failing = new Set<string>();
-  /** Clusters that roll to a revision of which it is not known yet whether it works. */
+  /** Clusters with a rollout whose revision is not known to work yet. */
   readonly #unverified = new Set<string>();
   /** When a revision was last verified, on the wall clock. */
   #lastVerified = Number.NEGATIVE_INFINITY;
   readonly #slots: FleetSlots;
   readonly #promised = new Map<string, TimedStep>();
-  /** Clusters whose nodes are asked, or refuse, as their last decisions have it. */
+  /** Clusters whose nodes are asked, or refuse, according to their last decisions. */
   readonly #asking = new Set<string>();
   /** Steps with an intent that has not ended, by cluster. */
   readonly #open = new Map<string, TimedStep>();
   /**
-   * Timestamps in statuses that are still to come by this clock, and when each was first seen. Another clock has
+   * Timestamps in statuses that are in the future by this clock, and when each was first seen. Another clock has
    * written them, and what is written has happened.
    */
   readonly #ahead = new Map<number, number>();
@@ -135,7 +135,7 @@ export class Fleet {
     if (failingBefore !== this.#countedFailing(key)) this.#wakeWhere(({ waitingSince }) => waitingSince !== null);
   }
 
-  /** What the breaker may make of a cluster: nothing changes while it is the same. */
+  /** What the breaker considers about a cluster: nothing changes while it is the same. */
   #countedFailing(key: string): boolean {
     return this.#limits.maxFailingRollouts > 0 && this.#failing.has(key);
   }
@@ -202,8 +202,8 @@ export class Fleet {
   }
 
   /**
-   * A cluster does not wait for its own failure. Failing clusters of its own namespace count one by one, and every
-   * other namespace with one counts once: a tenant with many failing clusters stops itself.
+   * A cluster does not wait for its own failure. Failing clusters of its own namespace count one by one, and each other
+   * namespace with failures counts once, so that a tenant with many failing clusters stops only itself.
    */
   #breaker(key: string): FleetHold | null {
     const { maxFailingRollouts: limit } = this.#limits;
@@ -216,7 +216,7 @@ export class Fleet {
     return { rule: 'FleetFailing', failing: counted.size, limit, cluster };
   }
 
-  /** Promises the slot to a step that `decide` has just allowed. Returns a function that ends the promise. */
+  /** Reserves the slot for a step that `decide` has just allowed. Returns a function that ends the reservation. */
   promise(key: string, step: KnownStep): () => void {
     if (!takesSlot(step)) return () => undefined;
     this.#promised.set(key, { step, at: this.#world.wall() });
@@ -227,13 +227,13 @@ export class Fleet {
     };
   }
 
-  /** Notes what the last decision about a cluster waits for. */
+  /** Records what the last decision about a cluster waits for. */
   noteDecision(key: string, { step, hold }: Pick<Decision, 'step' | 'hold'>): void {
     this.evictions.setWaiting(key, hold?.rule === 'DisruptionControllerBehind');
     if (step.kind === 'none') this.setAsking(key, keepsTurn(hold?.rule));
   }
 
-  /** Keeps the slot of a cluster from the moment that its nodes are asked, before its status shows that. */
+  /** Keeps the slot of a cluster from the moment when its nodes are asked, before its status shows that. */
   setAsking(key: string, asks: boolean): void {
     if (this.#asking.has(key) === asks) return;
     if (asks) this.#asking.add(key);
@@ -254,10 +254,11 @@ export class Fleet {
     return this.#slots.placeOf(key, since, this.#firstOf(key, since));
   }
 
-  /** The cluster that goes first, unless a revision has been verified since this one began to wait. */
+  /** The cluster that goes first, unless a revision was verified since this one began to wait. */
   #firstOf(key: string, since: number): string | undefined {
     if (!this.#limits.verifyFirstCluster || this.#lastVerified >= since || this.stages.selects(key)) return undefined;
-    // One that may need a person, such as a paused one with a member away, keeps no other namespace waiting.
+    // A cluster that may need a person, such as a paused one with a missing member, does not keep other namespaces
+    // waiting.
     const [own] = splitKey(key);
     return [...this.#unverified].find(
       (other) =>
@@ -274,7 +275,7 @@ export class Fleet {
       this.#slots.note(key, null);
       return;
     }
-    // Once the status shows it, that counts.
+    // Once the status shows it, the status counts.
     const isPromised = this.#promised.has(key) || (this.#asking.has(key) && !known.rolling);
     // A stalled rollout that continues after it released its slot does not wait for one.
     const keeps = known.rolling && !(known.stalled && this.#limits.releaseStalledSlots);
@@ -309,7 +310,7 @@ export class Fleet {
     return longer.seconds > 0 && left(longer) > 0 ? longer : null;
   }
 
-  /** Steps of other clusters that are promised, or that have an intent without a result. */
+  /** Steps of other clusters that have a reservation, or an intent without a result. */
   #openElsewhere(key: string): readonly TimedStep[] {
     return [...this.#promised, ...this.#open].flatMap(([other, step]) => (other === key ? [] : [step]));
   }

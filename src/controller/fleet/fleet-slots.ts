@@ -4,9 +4,9 @@ import { splitKey } from '../../kube/store.ts';
 
 export interface SlotStanding {
   readonly occupies: boolean;
-  /** It occupies one and may not continue until a person acts: the rule that holds it. Otherwise `null`. */
+  /** It occupies a slot and may not continue until a person acts: the rule that holds it. Otherwise `null`. */
   readonly stuckBy: string | null;
-  /** When it began to need one, on the wall clock in milliseconds; `null` if it occupies or needs none. */
+  /** When it began to need a slot, on the wall clock in milliseconds; `null` if it occupies or needs none. */
   readonly waitingSince: number | null;
 }
 
@@ -20,7 +20,7 @@ interface Counted {
   readonly queue: readonly Queued[];
   /** How many of each namespace are rolling. */
   readonly rollingIn: ReadonlyMap<string, number>;
-  /** Those of the queue whose namespace has a slot for them. */
+  /** Clusters in the queue whose namespace has a slot for them. */
   readonly eligible: readonly Queued[];
 }
 
@@ -35,8 +35,9 @@ export interface SlotLimits {
 const namespaceOf = (key: string): string => splitKey(key)[0];
 
 /**
- * Who occupies the slots of the fleet, and in which order the others wait. Counted anew after a change. One namespace
- * holds a share of the slots at most: its clusters may stall, and keep their slots until a person has fixed them.
+ * Who occupies the slots of the fleet, and in which order the others wait. It is computed again after a change. One
+ * namespace holds at most a share of the slots: its clusters may stall, and keep their slots until a person has fixed
+ * them.
  */
 export class FleetSlots {
   readonly #limit: number;
@@ -47,7 +48,7 @@ export class FleetSlots {
   readonly #namespaces = new Map<string, number>();
   #counted: Counted | null = null;
 
-  /** `wake` is called with each cluster that may get a slot now, or has to say more. */
+  /** `wake` is called with each cluster that may get a slot now, or whose message changes. */
   constructor({ slots, namespaceShare }: SlotLimits, wake: (key: string) => void) {
     this.#limit = slots;
     this.#namespaceShare = namespaceShare;
@@ -67,14 +68,14 @@ export class FleetSlots {
     const hasLeft = before.waitingSince !== null && now.waitingSince === null;
     if (!now.occupies && (before.occupies || hasLeft)) for (const next of this.next()) this.#wake(next);
     if (this.#limit > 0 && before.stuckBy !== now.stuckBy) {
-      // The message of those that wait names the clusters.
+      // The message of waiting clusters names the clusters that occupy slots.
       for (const { key: waiting } of this.#count().queue) this.#wake(waiting);
     }
   }
 
   /**
-   * Where a cluster that needs a slot since then waits, or `null` if it gets one. A promise to itself keeps none from
-   * it. `first` is the cluster that goes first.
+   * Where a cluster that has needed a slot since then waits, or `null` if it gets one. Its own reservation does not
+   * count against it. `first` is the cluster that goes first.
    */
   placeOf(key: string, since: number, first?: string): FleetPlace | null {
     const own = this.#standings.get(key);
@@ -107,7 +108,7 @@ export class FleetSlots {
     return this.#namespaces.size > 1;
   }
 
-  /** How many slots one namespace may have; of no limit there is no share. */
+  /** How many slots one namespace may have. Without a limit there is no share. */
   get #namespaceLimit(): number {
     if (!this.#isShared) return this.#limit;
     return Math.max(1, Math.ceil((this.#limit * this.#namespaceShare) / 100));
@@ -121,12 +122,12 @@ export class FleetSlots {
     else this.#namespaces.delete(namespace);
   }
 
-  /** How many slots clusters occupy that may not continue until a person acts. */
+  /** How many slots belong to clusters that may not continue until a person acts. */
   get stuck(): number {
     return this.#count().stuck.length;
   }
 
-  /** The clusters that get a slot now, the first in the queue first. */
+  /** The clusters that get a slot now, in the order of the queue. */
   next(): readonly string[] {
     const { rolling, eligible } = this.#count();
     return eligible.slice(0, freeSlots(this.#limit, rolling)).map(({ key }) => key);

@@ -17,17 +17,17 @@ import {
 export interface FleetStanding {
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Its rollout has begun, or nodes are asked whether it can begin. */
+  /** Its rollout has begun, or its nodes are being asked whether it can begin. */
   readonly rolling: boolean;
   /** The revision of its rollout; `null` without one. */
   readonly revision: string | null;
   /** Nodes refuse its revision, and its rollout has not begun. */
   readonly refused: boolean;
-  /** Its rollout has begun. It waits for no other cluster any more. */
+  /** Its rollout has begun, so it no longer waits for other clusters. */
   readonly begun: boolean;
-  /** The revision fails, or a rollout that has begun is stalled, and not because of nodes alone. */
+  /** The revision fails, or a rollout that has begun is stalled, and not only because of nodes. */
   readonly failing: boolean;
-  /** No member has verified the revision of its rollout yet, as far as there is one. */
+  /** No member has verified the revision of its rollout yet, if it has one. */
   readonly unverified: boolean;
   /**
    * When the revision of its rollout, or of the last one that is complete, was known to be verified, on the wall clock.
@@ -37,12 +37,12 @@ export interface FleetStanding {
   readonly isHeldBySequence: boolean;
   /** The cluster is rolling and cannot continue without a person. */
   readonly stalled: boolean;
-  /** When a rollout was first seen that has not begun, on the wall clock; otherwise `null`. */
+  /** When a rollout that has not begun was first seen, on the wall clock; otherwise `null`. */
   readonly waitingSince: number | null;
-  /** The same of a rollout that has not begun, or that has given up its slot. Its place in queues follows from it. */
+  /** The same for a rollout that has not begun, or that has given up its slot. It determines its place in queues. */
   readonly queuedSince: number | null;
   /**
-   * Why the cluster, which occupies a slot, does not go on until a person acts, as the name of a rule or the reason of
+   * Why the cluster, which occupies a slot, cannot continue until a person acts: the name of a rule or the reason of
    * condition `Stalled`; or `null`.
    */
   readonly stuckBy: string | null;
@@ -56,7 +56,7 @@ export interface FleetStanding {
   readonly open: TimedStep | null;
 }
 
-/** A cluster that has no MySQLRollout yet: whether it is stale is not known. */
+/** A cluster that has no MySQLRollout yet: it is unknown whether it is stale. */
 export const withoutRollout: Omit<FleetStanding, 'uid' | 'resourceVersion' | 'open'> = {
   revision: null,
   rolling: false,
@@ -81,7 +81,9 @@ export interface TimedStep {
   readonly at: number;
 }
 
-/** What is known of a step. Without its effects, which a version before this one did not record, it has them all. */
+/**
+ * What is known of a step. Earlier versions did not record its effects: without them, it counts as having all of them.
+ */
 export type KnownStep = Pick<Intent, 'step' | 'effects'>;
 
 /** It needs a slot. Replacing members that are down needs none, nor does a release. */
@@ -95,14 +97,14 @@ export const disrupts = ({ effects }: KnownStep): boolean =>
 
 export const lowers = ({ step }: KnownStep): boolean => step === 'setPartition';
 
-/** Waits of a cluster that occupies a slot, or takes one as soon as it gets it. */
+/** Waits of a cluster that occupies a slot, or takes one as soon as it is free. */
 const slotWaits: ReadonlySet<string> = new Set<HoldRule>([
   'AwaitingFleetSlot',
   'AwaitingFleetInterval',
   'DisruptionControllerBehind',
 ]);
 
-/** `past` puts a time that is still to come by this clock to when it was first seen. In milliseconds. */
+/** `past` moves a time that is in the future by this clock to when it was first seen. In milliseconds. */
 export function fleetStandingOf(
   { metadata: { uid, resourceVersion }, status = {} }: MySQLRollout,
   past: (at: number) => number,
@@ -133,8 +135,8 @@ export const hasBegun = (
 const slotReleasingRules: ReadonlySet<HoldRule> = new Set(['Offline', 'Released', 'ForcedRollingUpdate']);
 
 /**
- * Whether a rollout that has begun gives up its slot while the rule holds it: nothing of it is in progress, and what it
- * waits for may take long. It needs another slot before its next step. Waits that belong to every step keep it.
+ * Whether a rollout that has begun gives up its slot while the rule holds it: nothing of it is in progress, and the
+ * wait may be long. It needs another slot before its next step. Waits that are part of every step keep the slot.
  */
 export function yieldsSlot(rule: HoldRule, members: RolloutStatus['members']): boolean {
   if (slotReleasingRules.has(rule)) return true;
@@ -143,7 +145,7 @@ export function yieldsSlot(rule: HoldRule, members: RolloutStatus['members']): b
   return (members ?? []).every(({ state }) => state === 'participating');
 }
 
-/** What a MySQLRolloutSequence that selects a cluster holds it with. */
+/** The hold of a MySQLRolloutSequence that selects the cluster. */
 const holdsOfSequences: ReadonlySet<string> = new Set<HoldRule>([
   'SequenceGone',
   'SequenceConflict',
@@ -189,7 +191,8 @@ function standing(
   const wantsTurn = rule === undefined || isForOthers(rule) || slotWaits.has(rule);
   if (rollout.begunAt !== undefined) {
     const isStalled = isTrue(conditions, 'Stalled');
-    // A rule that only a person ends says more than the wait for a node, but for pods that their kubelets do not end.
+    // A rule that only a person ends says more than the wait for a node, except for pods that their kubelets do not
+    // end.
     const isByNode = rollout.awaitsNodes === true && (rule === 'MemberStuckTerminating' || !isAlarming(rule ?? ''));
     const begun = { ...idle, begun: true, failing: idle.failing || (isStalled && !isByNode) };
     if (rollout.yieldedAt !== undefined) return { ...begun, queuedSince: startedAt, wantsSlot, wantsTurn };

@@ -12,7 +12,7 @@ import { nextInStage, stageGates, stageWaits } from '../../core/fleet/stage-wait
 import type { FleetWait } from '../../core/fleet/waits.ts';
 import { withoutRollout } from './fleet-standing.ts';
 
-/** What a MySQLCluster and its StatefulSet say that matters for stages. */
+/** The parts of a MySQLCluster and its StatefulSet that matter for stages. */
 export interface StagedObjects {
   readonly labels: Readonly<Record<string, string>>;
   /** An offline cluster has no pods: it counts in no stage. */
@@ -23,18 +23,18 @@ export interface StagedObjects {
 
 export type StageFacts = typeof withoutRollout;
 
-/** What is known of a cluster, and what follows from it: `null` if the MySQLCluster is not known to exist. */
+/** What is known of a cluster, and what follows from it; `null` if the MySQLCluster is not known to exist. */
 interface Known {
   readonly objects: StagedObjects | null;
   readonly facts: StageFacts;
-  /** It is about to begin. The API server does not show that yet. */
+  /** It is about to begin, which the API server does not show yet. */
   readonly promised: boolean;
   readonly cluster: StagedCluster | null;
 }
 
 const unknown: Known = { objects: null, facts: withoutRollout, promised: false, cluster: null };
 
-/** What the clusters of a stage wait for, and who is next: when this changes, clusters have to be woken. */
+/** What the clusters of a stage wait for, and which cluster is next: when this changes, clusters have to be woken. */
 interface StageState {
   readonly gates: string;
   readonly next: ReadonlySet<string>;
@@ -43,8 +43,8 @@ interface StageState {
 }
 
 /**
- * The stages of all sequences, from the objects of the API server. Counts are made anew when they are asked for after a
- * change: one pass over the clusters, whatever has changed.
+ * The stages of all sequences, from the objects of the API server. After a change, counts are computed again when they
+ * are next needed, in one pass over the clusters.
  */
 export class Stages {
   readonly #wake: (key: string) => void;
@@ -59,7 +59,7 @@ export class Stages {
   readonly #startedSeconds: number;
 
   /**
-   * `wake` is called with each cluster that may have to decide anew, `changed` with each sequence whose clusters
+   * `wake` is called with each cluster that may have to decide again, `changed` with each sequence whose clusters
    * changed. `wall` is the time in milliseconds since 1970.
    */
   constructor(wake: (key: string) => void, changed: (sequence: string) => void, wall: () => number) {
@@ -79,12 +79,12 @@ export class Stages {
     this.#note(key, { facts });
   }
 
-  /** The cluster is about to begin, or is not any more. */
+  /** The cluster is about to begin, or no longer is. */
   promise(key: string, promised: boolean): void {
     this.#note(key, { promised });
   }
 
-  /** Everybody who waits for the sequence, or would wait for it now, decides anew. */
+  /** Every cluster that waits for the sequence, or would wait for it now, decides again. */
   noteSequence(name: string, record: SequenceRecord | null): void {
     const before = this.#sequences.get(name);
     if (before !== undefined && before.uid === record?.uid && before.generation === record.generation) {
@@ -124,8 +124,8 @@ export class Stages {
   }
 
   /**
-   * Why the cluster may not begin yet although a sequence that selected it has gone. A process that starts after that
-   * knows of it from the hold of an earlier one, and counts from its own start.
+   * Why the cluster may not begin yet although a sequence that selected it has been deleted. A process that starts
+   * after that knows it from the hold of an earlier process, and counts from its own start.
    */
   waitsForDeparted(key: string, nowSeconds: number): readonly FleetWait[] {
     const { objects, facts, cluster } = this.#known.get(key) ?? unknown;
@@ -145,7 +145,7 @@ export class Stages {
     return seen.length > 0 ? seen : before;
   }
 
-  /** Whether clusters of a later stage have not begun yet: they depend on how this one does. */
+  /** Whether clusters of a later stage have not begun yet and so depend on this one. */
   laterStageWaits(key: string): boolean {
     return (this.#known.get(key)?.cluster?.places ?? []).some(({ sequence, stage }) =>
       waitsAfter(this.countsOf(sequence), stage),
@@ -244,7 +244,7 @@ export class Stages {
     }
   }
 
-  /** The cluster is no longer in the stage. `was` is what it was like there. */
+  /** The cluster is no longer in the stage. `was` is its last state there. */
   #leave(was: StagedCluster, sequence: Sequence, index: number): void {
     const stage = sequence.stages[index];
     if (stage === undefined) return;
@@ -258,7 +258,7 @@ export class Stages {
     this.#keepGone(sequence.name, [...(this.#gone.get(sequence.name) ?? []), gone]);
   }
 
-  /** Forgets those that are back, and those after which a change has reached every cluster. */
+  /** Forgets clusters that are back, and those after which a change has reached every cluster. */
   #keepGone(name: string, known: readonly GoneFromStage[] = this.#gone.get(name) ?? []): void {
     const sequence = this.#sequences.get(name)?.sequence;
     if (sequence === undefined) this.#gone.delete(name);
@@ -281,8 +281,8 @@ export class Stages {
   }
 
   /**
-   * What an earlier process has written, and what it could not: the cluster that its status calls failing, or the last
-   * one, has left the stage since.
+   * What an earlier process has written, and what it missed: a cluster that its status calls failing, or the last one,
+   * has left the stage since.
    */
   #goneBefore({ status, sequence }: SequenceRecord): readonly GoneFromStage[] {
     return (status.stages ?? []).flatMap(({ name: stage, gone = [], clusters, failing, state, stoppedBy }) => {
@@ -305,7 +305,7 @@ export class Stages {
       waitingSince: facts.waitingSince === null ? null : facts.waitingSince / 1000,
       queuedSince: facts.queuedSince === null ? null : facts.queuedSince / 1000,
       wantsTurn: facts.wantsTurn && !promised,
-      // Another revision than that of the status: whether members are stale is not known yet.
+      // A revision other than that of the status: it is not known yet whether members are stale.
       completeSince:
         complete !== null && (objects.updateRevision ?? complete.revision) === complete.revision
           ? complete.since
@@ -322,7 +322,7 @@ export class Stages {
   }
 }
 
-/** How long the end of a sequence has to last before it permits anything. */
+/** How long a sequence has to be gone before clusters may begin. */
 const sequenceSettlesSeconds = 30;
 
 interface DepartedSequence {

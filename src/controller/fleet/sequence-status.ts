@@ -120,7 +120,7 @@ function stageState(
   const waits = stageGates(record.sequence, counts, index).some(
     (gate) => !('until' in gate) || gate.until > nowSeconds,
   );
-  // Clusters that a person keeps waiting, as in a freeze, begin nothing.
+  // Clusters that a person holds, as in a freeze, begin nothing.
   return count.rolling > 0 || (count.queue.length > 0 && !waits) ? 'Rolling' : 'Waiting';
 }
 
@@ -180,10 +180,7 @@ function sayingEmpty({ reason, message }: Finding, stages: readonly StageStatus[
   return { reason, message: empty.length === 0 ? message : `${message}; without clusters: ${empty.join(', ')}` };
 }
 
-/**
- * What to tell of the change from the stored status to this one: each stage that completes or fails, and what stalls
- * it.
- */
+/** The events between the stored status and this one: each stage that completes or fails, and what stalls it. */
 export function sequenceEvents(record: SequenceRecord, after: SequenceStatus): readonly Occurrence[] {
   const { status: before } = record;
   const regarding = referenceTo(sequenceKind, record);

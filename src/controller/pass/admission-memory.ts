@@ -6,7 +6,7 @@ import type { StepResult } from '../../objects/execute.ts';
 import { admissionNotInForce, type StrategyKeeper } from '../../objects/strategy.ts';
 import type { AdmissionFinding, Steps } from './memory.ts';
 
-/** Further attempts are not remembered: adoptions are rarest by then. */
+/** Further attempts are not remembered: adoptions are at their rarest by then. */
 const mostAdoptions = 10;
 
 /** After a dry run. A failure for another reason does not change what is known about admission. */
@@ -17,7 +17,7 @@ export function afterDryRun(steps: Steps, mode: AdmissionFinding['mode'], failur
   return { ...steps, admissionProblem: { mode, finding: failure.message, tries, atMilliseconds: now } };
 }
 
-/** After a step whose dry run has shown who keeps the strategy. `null` if none has. */
+/** After a step whose dry run may have shown who keeps the strategy; `null` if it did not. */
 export const afterKeeper = (steps: Steps, keeper: StrategyKeeper | null, now: number): Steps =>
   keeper === null
     ? steps

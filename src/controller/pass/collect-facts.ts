@@ -30,7 +30,7 @@ import type { Given } from '../questions/asking.ts';
 import { factsOf } from '../questions/questions.ts';
 import { keeperKnown, type Memory, type Refusal, refusalStands } from './memory.ts';
 
-/** What facts follow from apart from the objects of the cluster and what is known of it. */
+/** The inputs of facts apart from the objects of the cluster and its memory. */
 export interface Dependencies {
   readonly cache: Pick<Cache, 'settingsSources' | 'unavailable'>;
   readonly world: Pick<World, 'wall' | 'monotonic'>;
@@ -62,8 +62,8 @@ export interface ObservedFacts {
 }
 
 /**
- * Collects the facts for a decision from objects that are cached or were just read, and notes in `memory.seen.ages`
- * since when they are so.
+ * Collects the facts for a decision from objects that are cached or were just read, and records in `memory.seen.ages`
+ * since when they have been so.
  */
 export function collectFacts(
   objects: ClusterObjects,
@@ -216,7 +216,7 @@ function revisionChanges({ history = [], rollout }: RolloutStatus): ReadonlyMap<
 
 const noObject = { uid: '', resourceVersion: '' };
 
-/** A failed try counts before the status has it: the switchover must not be requested again at once. */
+/** A failed try counts before the status has it, so that the switchover is not requested again at once. */
 function memoryOf(rollout: MySQLRollout | null, revision: string, own: Memory): RolloutMemory {
   const { ages, moved } = own.seen;
   const status: RolloutStatus = rollout?.status ?? {};
@@ -236,7 +236,7 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, own: Memory): 
     takenDown: progress?.takenDown ?? [],
     waiting: progress?.waiting ?? null,
     from: progress?.from ?? null,
-    // It is about pods, whatever the template has become since.
+    // It is about pods, whatever has become of the template.
     taken: (status.rollout?.unavailableMembers ?? []).flatMap(({ ordinal, uid, restores = false }) =>
       uid === undefined ? [] : [{ ordinal, uid, restores }],
     ),

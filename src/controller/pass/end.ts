@@ -31,7 +31,7 @@ type Outcome =
   | { readonly kind: 'nothing' }
   /** An intent is settled: its step has happened, or can no longer happen. */
   | { readonly kind: 'settled'; readonly intent: Intent }
-  /** Nothing was sent. `intent` was written for it; `error` is what the pass rejects with once that is reported. */
+  /** Nothing was sent. `intent` was written for it; the pass rejects with `error` once that is reported. */
   | { readonly kind: 'failed'; readonly failure: StepFailure; readonly intent?: Intent; readonly error?: ApiError }
   /** Updates in place were tried as dry runs. */
   | {
@@ -87,14 +87,14 @@ export const refusedBy = ({ message, retryAfterSeconds }: ApiError, step: string
 });
 
 /**
- * How a pass ends whose request the API server refuses: no step may be taken before that is reported. Throws any other
- * error, such as that of a shutdown or a lost lease. Without a step the pass rejects once that is reported.
+ * The end of a pass whose request the API server refuses: no step may be taken before that is reported. Throws any
+ * other error, such as that of a shutdown or a lost lease. Without a step the pass rejects once that is reported.
  */
 export function failedBy(error: unknown, { context, signal }: Pass, step: string | null): End {
   if (!(error instanceof ApiError) || signal.aborted || !context.isLeading()) throw error;
   return { kind: 'failed', report: 'cached', failure: refusedBy(error, step), ...(step === null && { error }) };
 }
 
-/** An update in place of the primary of several members. To replace its pod would have taken a switchover. */
+/** An update in place of the primary of several members. Replacing its pod would have taken a switchover. */
 export const sparesSwitchover = (step: Step, { cluster }: Observation['objects']): boolean =>
   step.kind === 'updateInPlace' && cluster.replicas > 1 && step.targets[0].ordinal === cluster.primaryIndex;

@@ -8,9 +8,7 @@ import { whileOutstanding } from '../questions/questions.ts';
 import { type ObservedFacts, waitedOnRequest } from './collect-facts.ts';
 import type { Memory, Seen } from './memory.ts';
 
-/**
- * Changes of the update revision may follow each other before the status is written, and MOCO may revert one at once.
- */
+/** The update revision may change several times before the status is written, and MOCO may revert a change at once. */
 export function revisionSeen(
   before: Seen['updateRevision'],
   value: string,
@@ -49,8 +47,8 @@ function completedAfter(
 }
 
 /**
- * A due step does not end the hold before it, nor does what is read for it: that hold continues if the step is not
- * done. A hold that covers another one does not end it.
+ * A due step does not end the current hold, nor do its reads: the hold continues if the step is not done. A hold that
+ * covers another one does not end it.
  */
 function holdingAfter(
   { hold, step, beneath }: Decision,

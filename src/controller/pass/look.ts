@@ -14,9 +14,9 @@ export function look(pass: Pass): Observation | null {
 }
 
 /**
- * Looks, asks what the decision lacks, and looks again after each answer, until nothing is left to ask. Of several
- * questions the first in the table is asked first, and each kind at most once in a pass. Questions that are asked for
- * the same hold before the step are asked together. Rejects with `ApiError`: then no step is taken.
+ * Observes, asks what the decision lacks, and observes again after each answer, until nothing is left to ask. The first
+ * question in the table is asked first, and each kind at most once in a pass. Questions that are asked for the same
+ * hold before the step are asked together. Rejects with `ApiError`: then no step is taken.
  */
 export async function lookAndAsk(pass: Pass<ClusterApi>): Promise<Observation | null> {
   let observed = forgetUnasked(pass, look(pass));
@@ -27,7 +27,7 @@ export async function lookAndAsk(pass: Pass<ClusterApi>): Promise<Observation | 
     if (first === undefined) return observed;
     const kinds = [first, ...(isLast(first) ? others.filter(isLast) : [])];
     for (const kind of kinds) left.delete(kind);
-    // Other clusters may have decided since: two never take the same slot.
+    // Other clusters may have decided in the meantime: two never take the same slot.
     if (rowOf(first).inTurn && keepsTurn(observed?.decision.hold?.rule)) {
       observed = look(pass);
       if (keepsTurn(observed?.decision.hold?.rule)) pass.context.fleet.setAsking(pass.key, true);
@@ -42,7 +42,7 @@ export async function lookAndAsk(pass: Pass<ClusterApi>): Promise<Observation | 
 /** It is asked once nothing else holds the step. */
 const isLast = (kind: QuestionKind): boolean => rowOf(kind).status.whileOutstanding === 'the hold before';
 
-/** Asks in parallel. Without what has no new answer. */
+/** Asks in parallel. Questions without a new answer are left out. */
 async function answersTo(
   kinds: readonly QuestionKind[],
   observed: Observation,
@@ -60,13 +60,14 @@ async function answersTo(
 const questionIn = (observed: Observation | null, kind: QuestionKind): Question | undefined =>
   observed?.decision.asks.find((one) => one.kind === kind);
 
-/** Forgets answers that the cluster needs no longer. */
+/** Forgets answers that the cluster no longer needs. */
 function forgetUnasked(pass: Pass<ClusterApi>, observed: Observation | null): Observation | null {
   if (observed === null) return null;
   const { answers } = pass.memory;
   const kept = questionKinds.flatMap((kind) => {
-    const { keep } = rowOf(kind);
-    const one = keep === undefined || questionIn(observed, kind) ? answers[kind] : keep(answers[kind], observed);
+    const row = rowOf(kind);
+    if (row.keep === undefined || questionIn(observed, kind) !== undefined) return [];
+    const one = row.keep(answers[kind], observed);
     return one === answers[kind] ? [] : [[kind, one] as const];
   });
   if (kept.length === 0) return observed;
@@ -74,7 +75,7 @@ function forgetUnasked(pass: Pass<ClusterApi>, observed: Observation | null): Ob
   return look(pass);
 }
 
-/** What a question is given. */
+/** What a question gets. */
 export function asking<Api extends ClusterApi>(
   { key, api, signal, context }: Pass<Api>,
   observed: Observation,

@@ -45,9 +45,9 @@ export interface Holding {
 
 /** Set by every observation. The status may be written later, but has to contain these times. */
 export interface Seen {
-  /** Since when the facts of the objects have had their values. Each fact ends when it is not asked for any more. */
+  /** Since when the facts of the objects have had their values. Each entry ends when its fact is no longer read. */
   readonly ages: Ages;
-  /** How fast the generation of the StatefulSet grows. Begins anew with another StatefulSet. */
+  /** How fast the generation of the StatefulSet grows. Starts again with another StatefulSet. */
   readonly specWrites: SpecWrites | null;
   /**
    * The last update revision, and when it appeared. `changed` is `null` if it existed at the start. Replaced by the
@@ -56,13 +56,13 @@ export interface Seen {
   readonly updateRevision: { readonly value: string; readonly changed: RevisionChange | null } | null;
   /** Since when the current rule holds. Ends with the hold, or once a step is done. */
   readonly holding: Holding | null;
-  /** The holds before it that it covers. Each ends with its hold, or once a step is done. */
+  /** Earlier holds that the current one covers. Each ends with its hold, or once a step is done. */
   readonly earlier: readonly Holding[];
   /** The rollout that was last complete. Ends when the next one goes on and the status has this one no longer. */
   readonly completed: { readonly revision: string; readonly at: string } | null;
   /**
-   * When members first participated at an update revision, by ordinal. Each ends when its member is not updated any
-   * more; all begin anew with another revision.
+   * When members first participated at an update revision, by ordinal. Each entry ends when its member is no longer
+   * updated; another revision resets all of them.
    */
   readonly back: { readonly revision: string; readonly at: ReadonlyMap<number, string> };
   /** A rollout that is not in the status yet. Ends once it is, or nobody is stale. */
@@ -99,7 +99,7 @@ export interface Steps {
   readonly adoptions: { readonly uid: string; readonly atMilliseconds: readonly number[] } | null;
 }
 
-/** Set by what tells users. */
+/** Set by the parts that inform users. */
 interface Published {
   /** The rule of the last Event about a hold. Ends with the hold. */
   readonly reported: HoldRule | null;
@@ -134,7 +134,7 @@ export interface Memory {
   readonly published: Published;
 }
 
-/** Of a cluster that is looked at for the first time: nothing but what was just read. */
+/** For a cluster that is looked at for the first time: only what was just read. */
 export const newMemory = (world: Clocks, answers: Partial<Answers> = {}): Memory => ({
   seen: {
     ages: new Ages(world),
@@ -166,7 +166,7 @@ export const newMemory = (world: Clocks, answers: Partial<Answers> = {}): Memory
   published: { reported: null, changedAtMilliseconds: null, logged: '', endedOverrides: '', statusRefusal: null },
 });
 
-/** After this time another dry run shows whether a webhook has given way to the admission policy. */
+/** After this time another dry run shows whether a webhook was replaced by the admission policy. */
 const webhookCountsMilliseconds = 600_000;
 
 export interface AdmissionFinding {
@@ -181,7 +181,7 @@ export interface KnownKeeper {
   readonly atMilliseconds: number;
 }
 
-/** `null` if it is not known, or no longer. */
+/** `null` if it is not known, or no longer known. */
 export function keeperKnown(known: KnownKeeper | null, nowMilliseconds: number): StrategyKeeper | null {
   const isOld = known !== null && nowMilliseconds - known.atMilliseconds > webhookCountsMilliseconds;
   return known === null || (known.keeper === 'webhook' && isOld) ? null : known.keeper;

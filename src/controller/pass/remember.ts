@@ -29,7 +29,7 @@ function put(memory: Memory, groups: Partial<Memory>): void {
   Object.assign(memory, groups);
 }
 
-/** Remembers what an observation saw. Nothing may be remembered between the two. */
+/** Remembers what an observation saw. Nothing else may be remembered between the observation and this call. */
 export function rememberSeen(memory: Memory, observation: Observation): Observation {
   const { seen, unseen } = observation.memory;
   put(memory, { seen, unseen });
@@ -195,7 +195,7 @@ function failureOf(acted: Acted): StepFailure | 'passing' | null {
   return refusedBy(failure, identityOfStep(step, observation));
 }
 
-/** Who is adopted already, and is to be at OnDelete. */
+/** Whether the StatefulSet is already adopted and has to be at OnDelete. */
 const isTakenForGranted = (step: Step, { objects: { statefulSet } }: Observation): boolean =>
   step.kind === 'setStrategy' && step.newPods === 'UpdateRevision' && isAdopted(statefulSet);
 
@@ -224,7 +224,7 @@ export function rememberPublished(memory: Memory, changed: Partial<Memory['publi
   put(memory, { published: { ...memory.published, ...changed } });
 }
 
-/** Remembers that it was published which members have returned. */
+/** Remembers that the return of these members was published. */
 export function rememberReturned(memory: Memory, returned: readonly number[]): void {
   if (returned.length === 0) return;
   const away = [...memory.steps.disruptedAtMilliseconds].filter(([ordinal]) => !returned.includes(ordinal));

@@ -16,15 +16,17 @@ import type { ClusterApi } from '../../objects/cluster-client.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
 import type { Settings } from '../facts/settings-in-force.ts';
+import type { MocoReader } from './moco-lease.ts';
 import type { RecentNodes } from './recent-nodes.ts';
 
-// What a question is given, and what a row of the table of questions has.
+// What a question gets, and the type of a row in the table of questions.
 
-/** Who is asked besides the API server. */
+/** The sources besides the API server. */
 export interface Sources {
   readonly cache: Pick<Cache, 'settingsSources'>;
   readonly delays: DelayReader;
   readonly members: MemberReader;
+  readonly moco: MocoReader;
   /** `undefined` while the feature gate `ReplicationFacts` is off. */
   readonly mysql?: MysqlAsker | undefined;
   readonly checks: {
@@ -33,13 +35,16 @@ export interface Sources {
     forget(key: string): void;
   };
   readonly nodes: RecentNodes;
-  /** Nodes and PersistentVolumes have no namespace, so a controller of some namespaces may lack the right to them. */
+  /**
+   * Nodes and PersistentVolumes have no namespace, so a controller that is limited to some namespaces may lack the
+   * right to read them.
+   */
   readonly mayLackNodes: boolean;
   /** Whether dry runs find out if the next pods of members are admitted (`--dry-run-pods`). */
   readonly triesPods: boolean;
 }
 
-/** A cluster as it was last looked at, and what was decided. */
+/** A cluster at its last observation, and the decision. */
 export interface Observed {
   readonly objects: ClusterObjects;
   readonly rollout: MySQLRollout | null;
@@ -53,7 +58,7 @@ export interface Observed {
   readonly nowMilliseconds: number;
 }
 
-/** All that an asker has. `api` says what it may request. */
+/** Everything that a question may use. The type of `api` limits its requests. */
 export interface Asking<Api extends ClusterReader = ClusterReader> {
   /** `namespace/name`. */
   readonly key: string;
@@ -66,14 +71,16 @@ export interface Asking<Api extends ClusterReader = ClusterReader> {
   readonly signal: AbortSignal;
 }
 
-/** What facts follow from besides the answer. */
+/** Inputs of facts besides the answer. */
 export interface Given {
   readonly key: string;
   readonly objects: ClusterObjects;
   readonly rollout: MySQLRollout | null;
   readonly policy: RolloutPolicy;
   readonly settings: Pick<Settings, 'checks'>;
-  readonly sources: Pick<Sources, 'mysql'> & { readonly checks: Pick<Sources['checks'], 'factsFor'> };
+  readonly sources: Pick<Sources, 'mysql'> & {
+    readonly checks: Pick<Sources['checks'], 'factsFor'>;
+  };
   readonly ages: Ages;
   readonly nowMilliseconds: number;
 }
@@ -89,7 +96,7 @@ export interface Confirmation<Answer> {
 }
 
 /**
- * A row of the table: everything about one kind of question but for the rules that ask it, which are in the core. The
+ * A row of the table: everything about one kind of question except the rules that ask it, which are in the core. The
  * texts are for SPEC.md.
  */
 export interface Row<
@@ -98,7 +105,7 @@ export interface Row<
   Facts extends Partial<ClusterSnapshot> = object,
   Member extends Partial<MemberFacts> = object,
 > {
-  /** Who is asked what. */
+  /** Who is asked, and what. */
   readonly asks: string;
   /** How old an answer may be. */
   readonly lasts: string;
@@ -106,18 +113,18 @@ export interface Row<
   readonly silence: string;
   /** Before anything is known. */
   readonly initial: Answer;
-  /** It takes the cluster's turn in the fleet, so the decision to ask is made anew right before. */
+  /** Asking takes the cluster's turn in the fleet, so the decision to ask is made again right before. */
   readonly inTurn?: true;
   /**
    * Resolves to the answer, or to `null` if nothing new is known yet. Rejects with `ApiError`: then no step is taken in
-   * this pass. Without it the question is only asked before a write.
+   * this pass. A row without this is only asked before a write.
    */
   ask?(question: QuestionOf<Kind>, asking: Asking<ClusterApi>, before: Answer): Promise<Answer | null>;
-  /** What is kept of the answer while the core does not ask. Without it an answer stays until the next one. */
+  /** What is kept of the answer while the core does not ask. Without this an answer stays until the next one. */
   keep?(answer: Answer, observed: Observed): Answer;
-  /** The facts that follow from the answer. They say of what was not asked that it is not known. */
+  /** The facts that follow from the answer. Whatever was not asked is stated as unknown. */
   facts(answer: Answer, given: Given): Facts;
-  /** The same of each member. `cluster` has the facts of all rows. */
+  /** The same for each member. `cluster` has the facts of all rows. */
   memberFacts?(answer: Answer, given: Given, cluster: Partial<ClusterSnapshot>): (pod: PodRecord) => Member;
   /** How it is asked again right before the write of a step. `null`: its last answer counts. */
   confirm: {
@@ -129,7 +136,7 @@ export interface Row<
     plan(question: QuestionOf<Kind>, asking: Omit<Asking, 'api'>, before: Answer): Confirmation<Answer>;
     /** The answer counts in this confirmation alone. */
     readonly isForgotten?: true;
-    /** Something that was not asked decides after the read. */
+    /** The step depends on something that was not asked. */
     isOvertaken?(answer: Answer, objects: ClusterObjects, sources: Sources): boolean;
   } | null;
   /** What users see. */

@@ -10,7 +10,7 @@ type Order = NonNullable<Row<QuestionKind, unknown>['confirm']>['order'];
 export interface AskedAgain {
   /** Requests to the API server. */
   readonly requests: number;
-  /** Asks those of this place in the order, in parallel. Rejects with `ApiError`. */
+  /** Asks the questions of this place in the order, in parallel. Rejects with `ApiError`. */
   readonly ask: (order: Order, api: ClusterApi) => Promise<Partial<Answers>>;
 }
 
@@ -31,11 +31,11 @@ export function asksAgain(questions: readonly Question[], asking: Omit<Asking, '
   };
 }
 
-/** Without those that count in one confirmation alone. */
+/** Without those that count in one confirmation only. */
 export const toRemember = (answers: Partial<Answers>): Partial<Answers> =>
   Object.fromEntries(entriesOf(answers).filter(([kind]) => !rowOf(kind).confirm?.isForgotten));
 
-/** Something that was not asked decides after the read. */
+/** The step depends on something that was not asked. */
 export const isOvertaken = (answers: Partial<Answers>, objects: ClusterObjects, sources: Sources): boolean =>
   entriesOf(answers).some(([kind, answer]) => rowOf(kind).confirm?.isOvertaken?.(answer, objects, sources) === true);
 

@@ -7,7 +7,7 @@ import type { ClusterApi } from '../../objects/cluster-client.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { Asking, Row } from './asking.ts';
 
-/** What a claim says of the data of its member, on the monotonic clock. */
+/** What a claim says about the data of its member, on the monotonic clock. */
 interface KnownRecord {
   readonly record: DataRecord | null;
   readonly atMilliseconds: number;
@@ -18,7 +18,7 @@ interface KnownRecord {
 /** By ordinal. */
 type KnownRecords = ReadonlyMap<number, KnownRecord>;
 
-/** After so long a note that was refused is tried again. */
+/** After this time a refused note is tried again. */
 const refusedMilliseconds = 30_000;
 
 /** What the claims say, and what is noted on them. */
@@ -103,8 +103,8 @@ async function readRecords(
 }
 
 /**
- * Notes the mysqld on the claim, unless it says so already. Never rejects: as long as this process watches the member,
- * it knows without the note, and a successor that has not seen it takes the data for unknown.
+ * Notes the mysqld on the claim, unless the claim already says so. Never rejects: this process knows without the note
+ * as long as it watches the member, and a successor that has not seen the member takes its data for unknown.
  */
 async function noteRecord(
   { ordinal, ...record }: DataRecord & { readonly ordinal: number },

@@ -6,7 +6,7 @@ import type { PodRecord } from '../../moco/records.ts';
 import { type Answered, answered, answerFacts } from './answers.ts';
 import type { Asking, Row } from './asking.ts';
 
-/** What each replica has said, by the uid of its pod. All are asked at once, and replaced together. */
+/** What each replica has answered, by the uid of its pod. All are asked at once, and replaced together. */
 type KnownDelays = ReadonlyMap<string, Answered<DelayReading>>;
 
 export const delays: Row<'delays', KnownDelays, Pick<ClusterSnapshot, 'replicationDelays'>> = {

@@ -31,12 +31,12 @@ interface KnownDetails {
 const readAfterSeconds = 10;
 const staleAfterMilliseconds = 30_000;
 /**
- * The delay before what could not be read is read again: templates, whose changes the status may have no room for, and
- * the objects that MOCO applies again and again.
+ * The delay before another attempt to read what could not be read: templates, whose changes may not fit into the
+ * status, and the objects that MOCO applies again and again.
  */
 const againMilliseconds = 300_000;
 
-/** What no watch delivers and only users need. */
+/** Details that no watch delivers and only users need. */
 export const details: Row<'details', KnownDetails, Pick<ClusterSnapshot, 'createFailure'>> = {
   asks: 'the API server, for users alone: why a member cannot be created (Events), what a rollout changes in the pod template (ControllerRevisions), and why MOCO writes the StatefulSet again and again (both objects)',
   lasts: `${staleAfterMilliseconds / 1000} s; templates and objects ${againMilliseconds / 1000} s`,
@@ -58,7 +58,7 @@ async function readDetails(question: Question, asking: Asking, known: KnownDetai
   return isKnown ? null : { createFailure, template, altered };
 }
 
-/** What is only informative: if the API server refuses it, nothing else is delayed. */
+/** For information only: a refusal of the API server delays nothing else. */
 const orIfRefused = <Found>(read: Promise<Found>, otherwise: Found): Promise<Found> =>
   read.catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
@@ -66,8 +66,8 @@ const orIfRefused = <Found>(read: Promise<Found>, otherwise: Found): Promise<Fou
   });
 
 /**
- * Reads why the StatefulSet cannot create a member that has been missing for a while. Only an Event tells that a
- * quota, a policy or a webhook refuses the pod. Resolves to what was known if it need not be read.
+ * Reads why the StatefulSet cannot create a member that has been missing for a while. Only an Event says that a quota,
+ * a policy or a webhook refuses the pod. Resolves to the known reason if it need not be read.
  */
 async function readCreateFailure(
   question: Question,
@@ -83,7 +83,7 @@ async function readCreateFailure(
   return { message, atMilliseconds: now };
 }
 
-/** Reads what the rollout changes in the pod template. Resolves to what was known if it need not be read. */
+/** Reads what the rollout changes in the pod template. Resolves to the known changes if they need not be read. */
 async function readTemplate(
   { observed, api, world }: Asking,
   known: KnownDetails['template'],
@@ -102,7 +102,7 @@ async function readTemplate(
 
 /**
  * Reads once for each generation of the MySQLCluster why MOCO applies the StatefulSet again and again. Both objects are
- * read whole and not kept. Resolves to what was known if it need not be read.
+ * read as a whole and not kept. Resolves to the known reason if it need not be read.
  */
 async function readAlteredFields(
   question: Question,

@@ -8,8 +8,8 @@ import type { ImageReading } from './in-place-facts.ts';
 const reportedWithinSeconds = 60;
 
 /**
- * Whether a node has the images of the update revision, or a rule lets no container restart there before it has them.
- * What a node has fetched it may collect again: a later and whole report without the image counts more.
+ * Whether a node has the images of the update revision, unless a rule prevents container restarts there anyway. A node
+ * may remove images that it has fetched: a later, complete report without the image counts more.
  */
 export function fetchedImages(
   preflight: Preflight | null,

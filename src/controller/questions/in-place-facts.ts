@@ -8,16 +8,16 @@ import { withResize } from '../../moco/in-place/resize.ts';
 import { hasMysqldRestarted, hasRestartedResized } from '../../moco/in-place/restart.ts';
 import type { ClusterObjects, LivePod, PodRecord } from '../../moco/records.ts';
 
-/** The pod templates of revisions, `withPodDefaults`. A text says why one can't be read. */
+/** The pod templates of revisions, `withPodDefaults`. A string says why a template can't be read. */
 export type TemplatesRead = ReadonlyMap<string, Json | string>;
 
 /** When it was read, on the monotonic clock. */
 export type ImageReading = ImageReport & { readonly atMilliseconds: number };
 
-/** What updates in place depend on apart from pods, as it was last read. */
+/** The inputs of updates in place apart from pods, as they were last read. */
 export interface InPlaceReadings {
   readonly templates: TemplatesRead;
-  /** Whether a node has an image, by both. */
+  /** Whether a node has an image, by node and image. */
   readonly images: ReadonlyMap<string, ImageReading>;
   /** The API server's refusals of dry runs, by the uid of the pod. */
   readonly refusals: ReadonlyMap<string, { readonly revision: string; readonly message: string }>;
@@ -32,9 +32,9 @@ export const nothingReadInPlace: InPlaceReadings = {
   accepted: new Map(),
 };
 
-/** The answer to the dry run of an update in place: the API server's words, or `null` if it accepts. */
+/** The answer to the dry run of an update in place: the API server's message, or `null` if it accepts. */
 export interface InPlaceDryRun {
-  /** Of the pod. */
+  /** The uid of the pod. */
   readonly uid: string;
   readonly refusal: string | null;
 }
@@ -55,11 +55,11 @@ export function withDryRuns(
 }
 
 /**
- * How a stale pod can reach the update revision. A pod with its label is stale as well while a resize for another
- * revision, which the template had in between, is not taken back. `null` if the pod is none, or while updates in place
- * are off and none of it was begun. `notAsked` before its revisions are read.
+ * How a stale pod can reach the update revision. A pod with the label of the update revision is also stale while it
+ * still has the resize for another revision, which the template had in between. `null` if the pod is not stale, or
+ * while updates in place are off and none was begun. `notAsked` before its revisions are read.
  *
- * @param willHave whether an image that the node does not report is there before anything restarts (`preflight`)
+ * @param willHave whether an image that the node does not report will be there before anything restarts (`preflight`)
  */
 export function inPlaceUpdate(
   pod: PodRecord,
@@ -100,7 +100,9 @@ export function inPlaceUpdate(
     : { kind: 'impossible', reasons: missing.map((needed) => whyMissing(pod, needed)) };
 }
 
-/** mysqld restarted because of the update in place to the update revision, be it between its resize and its patch. */
+/**
+ * mysqld restarted because of the update in place to the update revision, possibly between its resize and its patch.
+ */
 function hasRestartedFor(
   pod: PodRecord,
   updateRevision: string,

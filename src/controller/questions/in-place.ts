@@ -19,7 +19,7 @@ import {
   nothingReadInPlace,
 } from './in-place-facts.ts';
 
-/** A node reports its images with its status: every five minutes, and when it changes. It may remove one again. */
+/** A node reports its images with its status: every five minutes, and when it changes. It may remove an image again. */
 const againMilliseconds = 60_000;
 
 export const inPlace: Row<'inPlace', InPlaceReadings, object, Pick<MemberFacts, 'inPlace'>> = {
@@ -41,13 +41,14 @@ export const inPlace: Row<'inPlace', InPlaceReadings, object, Pick<MemberFacts, 
   status: { whileOutstanding: 'its hold', shows: '`update` of members' },
 };
 
-/** What is assumed of nodes that may not be read. */
+/** The assumption about nodes that may not be read. */
 type UnreadNodes = 'haveImages' | 'lackImages';
 
 /**
- * Reads what updates in place of this cluster depend on and what is not known: the templates of two revisions, once,
- * and whether the images of containers that would restart are on the nodes. While updates in place are off, only
- * whether one that was begun is over depends on it. Resolves to what was known if that is all. Rejects with `ApiError`.
+ * Reads what updates in place of this cluster depend on and what is not known yet: the templates of both revisions,
+ * once, and whether the images of containers that would restart are on the nodes. While updates in place are off, only
+ * the end of one that was begun depends on it. Resolves to the known facts if nothing has to be read. Rejects with
+ * `ApiError`.
  */
 export async function readInPlace(
   { objects, policy }: { readonly objects: ClusterObjects; readonly policy: Pick<RolloutPolicy, 'inPlaceUpdates'> },
@@ -94,7 +95,7 @@ async function withTemplates(
   return { ...known, templates: new Map(await Promise.all(read)) };
 }
 
-/** A revision never changes. One that is not kept any more does not come back. */
+/** A revision never changes. One that is no longer kept does not come back. */
 async function readTemplateOf(namespace: string, revision: string, api: ClusterReader): Promise<Json | string> {
   try {
     const template = await api.readTemplate(namespace, revision);

@@ -4,7 +4,7 @@ import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { type Answered, answered, answerFacts } from './answers.ts';
 import type { Asking, Row } from './asking.ts';
 
-/** What each member has said, by the uid of its pod. Each ends with its pod. */
+/** What each member has answered, by the uid of its pod. Each entry ends with its pod. */
 type KnownAnswers = ReadonlyMap<string, Answered<MemberAnswer>>;
 
 export const members: Row<'members', KnownAnswers, Pick<ClusterSnapshot, 'memberAnswers'>> = {

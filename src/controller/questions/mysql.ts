@@ -15,7 +15,7 @@ import type { Asking, Observed, Row } from './asking.ts';
 
 /** What MySQL itself last said, on the monotonic clock. */
 interface KnownMysql extends Pick<MysqlReading, 'writes'> {
-  /** Why no member can be asked, since the first of the consecutive answers that say so. */
+  /** Why no member can be asked, since the first of the consecutive failures. */
   readonly problem: { readonly message: string; readonly sinceMilliseconds: number } | null;
   readonly members: ReadonlyMap<string, Answered<MemberSaid> & Pick<MemberReading, 'last'>>;
   /** Since when a switchover waits for writes, or `null`. */
@@ -23,9 +23,9 @@ interface KnownMysql extends Pick<MysqlReading, 'writes'> {
   readonly atMilliseconds: number;
 }
 
-/** Less is a second that the server has rounded, and the time of an answer. */
+/** A shorter age may be the rounding of the server and the time of an answer. */
 const sameMilliseconds = 3000;
-/** An older answer belongs to an earlier step, and is shown no longer. */
+/** An older answer belongs to an earlier step, and is no longer shown. */
 const recentSeconds = 60;
 
 export const mysql: Row<'mysql', KnownMysql | null, Pick<ClusterSnapshot, 'mysql'>> = {
@@ -66,7 +66,7 @@ async function readMysql(
   const pods = objects.pods.filter(isRunning);
   const primary = pods.find(({ ordinal }) => ordinal === cluster.primaryIndex) ?? null;
   const replicas = pods.filter((pod) => pod !== primary);
-  // What is committed while they are asked, they may not say.
+  // Members may not report what is committed while they are asked.
   const atMilliseconds = world.monotonic();
   const {
     problem: message,
@@ -107,9 +107,7 @@ async function readMysql(
 
 const notAsked: MemberSaid = { kind: 'unknown', message: 'it was not asked' };
 
-/**
- * The newest usable answer. What the replica lacks is not known while the primary does not say what it has committed.
- */
+/** The newest usable answer. What the replica lacks is unknown while the primary does not say what it has committed. */
 function lastOf(said: MemberSaid, before: Pick<MemberReading, 'last'> | undefined): MemberReading['last'] {
   const known = before?.last ?? null;
   if (said.kind === 'unknown') return known;
@@ -120,7 +118,7 @@ function lastOf(said: MemberSaid, before: Pick<MemberReading, 'last'> | undefine
 /**
  * Open writes, and since when a switchover waits for them: silence ends neither.
  *
- * @param open what this primary last said was open, however long ago
+ * @param open the open writes in the primary's last answer, however old
  */
 function writesAfter(
   writes: readonly OpenWriteNow[] | null | 'not asked',
@@ -170,8 +168,8 @@ const isRecent = (said: MysqlReading | null): said is MysqlReading =>
   said !== null && said.ageSeconds !== null && said.ageSeconds < recentSeconds;
 
 /**
- * Why the rules go on without what MySQL says: nobody can be asked, or a member that runs has not answered for as long
- * as they wait for it.
+ * Why the rules continue without MySQL's answers: nobody can be asked, or a running member has not answered within the
+ * grace period.
  */
 function mysqlProblemOf(observed: Observed): string | undefined {
   const { snapshot, policy } = observed;

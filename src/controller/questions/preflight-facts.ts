@@ -5,7 +5,7 @@ import { type AwaitedNode, type NodeRefusal, type Preflight, retryAfterSeconds }
 import type { RolloutPolicy } from '../../core/policy.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 
-/** The preflight of a revision, as the status has it. */
+/** The preflight of a revision, as in the status. */
 export interface KnownPreflight extends PreflightStatus {
   /** On the monotonic clock. */
   readonly readAtMilliseconds: number;
@@ -13,7 +13,7 @@ export interface KnownPreflight extends PreflightStatus {
   readonly failing: ReadonlyMap<string, number>;
 }
 
-/** What is asked on one node: about the images each has to have, or on one of them about the configuration. */
+/** What is asked on a node: about the images of its members, or on one node about the configuration. */
 export type NodeQuestion = PreflightStatus['nodes'][number] & Pick<AwaitedNode, 'about'>;
 
 export const questionsOf = (preflight: PreflightStatus | null): readonly NodeQuestion[] => [
@@ -32,12 +32,12 @@ const questionsAbout = (questions: readonly NodeQuestion[], what: NodeQuestion['
 export const isRefused = ({ result }: Pick<NodeQuestion, 'result'>): boolean =>
   result === 'ImageUnavailable' || result === 'ConfigurationRefused';
 
-/** A node may collect images that nobody uses, and another node may get its name. */
+/** A node may remove unused images, and another node may get its name. */
 const knownSeconds = 3600;
-/** After what kept a node from being asked may be over. */
+/** After this time the reason why a node was not asked may have ended. */
 const askAgainSeconds = 60;
 
-/** After how many seconds a result has to be found out anew, before the next member that participates is taken. */
+/** The age in seconds at which a result has to be checked again, before the next participating member is taken. */
 const lastsSeconds: Readonly<Partial<Record<NonNullable<NodeQuestion['result']>, number>>> = {
   Present: knownSeconds,
   Fetched: knownSeconds,
@@ -45,13 +45,13 @@ const lastsSeconds: Readonly<Partial<Record<NonNullable<NodeQuestion['result']>,
   Unknown: askAgainSeconds,
 };
 
-/** What this process knows of the last preflight, or what the status has of it, for whatever revision. */
+/** What this process knows of the last preflight, or else what the status has of it, for any revision. */
 export const lastPreflight = (
   known: KnownPreflight | null,
   rollout: Pick<MySQLRollout, 'status'> | null,
 ): PreflightStatus | null => known ?? rollout?.status?.preflight ?? null;
 
-/** That of the update revision. `null` while the setting is off, or before it has begun. */
+/** The preflight of the update revision. `null` while the setting is off, or before it has begun. */
 export function preflightOf(
   { statefulSet }: Pick<ClusterObjects, 'statefulSet'>,
   { preflight }: Pick<RolloutPolicy, 'preflight'>,
@@ -60,7 +60,7 @@ export function preflightOf(
   return preflight !== 'Never' && last !== null && last.revision === statefulSet?.updateRevision ? last : null;
 }
 
-/** The due members by their nodes, of which there is at least one each. */
+/** The due members by their nodes, at least one for each node. */
 export function dueOnNodes(
   { statefulSet, pods }: Pick<ClusterObjects, 'statefulSet' | 'pods'>,
   { pinnedOrdinals, partition }: Pick<RolloutPolicy, 'pinnedOrdinals' | 'partition'>,
@@ -79,7 +79,7 @@ export function dueOnNodes(
 /**
  * `null` while the setting is off, or MOCO drives the rollout.
  *
- * @param age seconds since a timestamp of the status, under a name that is its alone
+ * @param age seconds since a timestamp of the status, by a unique name
  */
 export function preflightFacts(
   objects: ClusterObjects,
@@ -105,7 +105,7 @@ export function preflightFacts(
     }
     const { name: nodeName, result, since, at, message = null, trying = false } = known;
     const seconds = age(`${about} of ${nodeName} asked`, at);
-    // The question about the configuration goes from node to node.
+    // The question about the configuration moves from node to node.
     const sinceSeconds = age(about === 'images' ? `images of ${nodeName} since` : 'configuration since', since);
     if (result === undefined) {
       awaited.push({ about, nodeName, forSeconds: sinceSeconds, message });
@@ -116,7 +116,7 @@ export function preflightFacts(
       const ordinals = members.flatMap(([, pods]) => pods.map(({ ordinal }) => ordinal));
       refusals.push({ nodeName, result, message: message ?? '', againInSeconds, members: ordinals });
     } else if (next !== null || seconds >= (lastsSeconds[result] ?? Infinity)) {
-      // All tries that ended without an answer have one limit together. Nobody waits for a node that is not asked.
+      // All tries that ended without an answer share one limit. Nobody waits for a node that is not asked.
       const { preflightTimeoutSeconds: limit } = policy;
       const goesOn = result === 'Unknown' ? sinceSeconds < knownSeconds : next !== null && sinceSeconds < limit;
       const forSeconds = goesOn ? sinceSeconds : 0;

@@ -5,9 +5,9 @@ import { type PreflightSaid, readPreflightPod } from '../../moco/preflight-pod.t
 import type { Observed } from './asking.ts';
 import { isRefused, type NodeQuestion } from './preflight-facts.ts';
 
-// What the pods of a preflight say, without a request.
+// What the pods of a preflight show, without a request.
 
-/** A pod as it was listed, `null` if it was not, or why none were. */
+/** A pod from the list, `null` if it is not in it, or why there is no list. */
 export type ListedPod = Json | null | ApiError;
 
 /** Since when the kubelet has had no image for pods, by uid, on the monotonic clock. */
@@ -15,12 +15,12 @@ export type FailingPods = ReadonlyMap<string, number>;
 
 const longestMessage = 448;
 /**
- * Within this time the kubelet has tried a second time. A registry that was busy once, or a connection that broke,
- * holds no rollout.
+ * Within this time the kubelet has tried a second time. A registry that was busy once, or a broken connection, holds no
+ * rollout.
  */
 const failingMilliseconds = 30_000;
 
-/** The question after a look at its pod: answered, or still to be answered. */
+/** A question after its pod was checked: answered, or still open. */
 export function inspected(one: NodeQuestion, pod: ListedPod, failing: FailingPods, observed: Observed): NodeQuestion {
   const said = readPod(one, pod);
   switch (said.kind) {
@@ -45,7 +45,7 @@ export function inspected(one: NodeQuestion, pod: ListedPod, failing: FailingPod
   }
 }
 
-/** Those whose kubelet has no image for them. A pod that has another image, or is gone, begins anew. */
+/** The pods for which the kubelet has no image. A pod that has another image, or is gone, starts again. */
 export const failingAmong = (pods: readonly Json[], before: FailingPods, nowMilliseconds: number): FailingPods =>
   new Map(
     pods
@@ -53,7 +53,7 @@ export const failingAmong = (pods: readonly Json[], before: FailingPods, nowMill
       .map((pod) => [uidOf(pod), before.get(uidOf(pod)) ?? nowMilliseconds] as const),
   );
 
-/** It goes on being asked, and these words are shown meanwhile, unless it has been refused. */
+/** The question stays open, and these words are shown meanwhile, unless it has been refused. */
 export const stillAsked = (one: NodeQuestion, message: string | null): NodeQuestion =>
   isRefused(one)
     ? one
@@ -62,7 +62,7 @@ export const stillAsked = (one: NodeQuestion, message: string | null): NodeQuest
         message: message === null ? undefined : shortened(message, longestMessage),
       });
 
-/** The answer. A refusal stands until there is one. */
+/** The answer. A refusal stays until there is an answer. */
 export function settled(
   one: NodeQuestion,
   { now }: Observed,
@@ -70,7 +70,7 @@ export function settled(
   message?: string,
 ): NodeQuestion {
   const { about, name, at, result: before, since } = one;
-  // What could not be found out is asked again, and all tries together have one limit.
+  // A question without a result is asked again, and all tries together have one limit.
   const isOpen = answer === 'Unknown' || answer === 'Skipped';
   const stands = isRefused(one) && (isOpen || answer === 'TimedOut');
   const result = stands ? before : answer;
@@ -86,7 +86,7 @@ export function settled(
   });
 }
 
-/** The reason, without who says it and about what: the status has little room. */
+/** The reason without its source and its object: the status has little room. */
 export const describe = (error: ApiError): string => withoutRequest(error).replace(/^.* denied (the )?request: /s, '');
 
 export const isTerminating = (pod: Json): boolean => object(pod['metadata'])['deletionTimestamp'] !== undefined;
@@ -94,7 +94,7 @@ export const isTerminating = (pod: Json): boolean => object(pod['metadata'])['de
 function readPod({ about }: NodeQuestion, pod: ListedPod): PreflightSaid {
   if (pod instanceof ApiError) return { kind: 'running', message: describe(pod) };
   if (pod === null) return { kind: 'unknown', message: 'its pod was deleted, or a pod of somebody else has its name' };
-  // What it says may be the answer to an earlier question.
+  // The pod may answer an earlier question.
   if (isTerminating(pod)) return { kind: 'running', message: 'its pod is being deleted' };
   return readPreflightPod(pod, about === 'configuration');
 }

@@ -75,8 +75,8 @@ const askedAge =
 
 /**
  * Asks the nodes of due members whether they can run the update revision, once nothing else holds the first step, and
- * follows the pods that find it out until none is left, whatever holds the rollout meanwhile. Resolves to `null` if
- * there is nothing to do. What the API server answers to any of it is at most a result: it never ends a pass.
+ * follows the pods that find it out until none is left, even if the rollout is held meanwhile. Resolves to `null` if
+ * there is nothing to do. A response of the API server is at most a result: it never ends a pass.
  */
 async function askNodes(
   begins: boolean,
@@ -91,7 +91,7 @@ async function askNodes(
   const { uid } = rollout.metadata;
   const { updateRevision: revision } = cluster.statefulSet;
   const nameOf = ({ name, about }: NodeQuestion): string => preflightName(uid, revision, name, about);
-  // Those of this pass, or why there are none.
+  // The pods of this pass, or why there are none.
   const { namespace, name: clusterName } = cluster.cluster;
   const pods = await answerOrError(api.listPreflightPods(namespace, clusterName, uid));
   const podOf = (one: NodeQuestion): ListedPod =>
@@ -126,7 +126,7 @@ async function answerOrError<Answer>(asked: Promise<Answer>): Promise<Answer | A
   }
 }
 
-/** Asks what was not asked yet or may have changed, and those again whose refusal is old enough. */
+/** Asks questions that were not asked yet or whose answers may have changed, and refused ones after their delay. */
 async function askAll(
   idle: readonly NodeQuestion[],
   followed: readonly NodeQuestion[],
@@ -137,7 +137,7 @@ async function askAll(
   const { awaited = [], refusals = [] } = snapshot.preflight ?? {};
   const isSame = ({ name, about }: NodeQuestion, next: AwaitedNode): boolean =>
     about === next.about && (about === 'configuration' || name === next.nodeName);
-  // Where a node refuses, only that is asked: this cluster's turn to ask others may be over.
+  // If a node refuses, only that question is asked: this cluster's turn to ask others may be over.
   const begins = refusals.length > 0 ? [] : awaited.filter((next) => !followed.some((one) => isSame(one, next)));
   const kept = idle.filter((one) => !begins.some((next) => isSame(one, next)));
   const begun = begins.map((next): NodeQuestion => {
@@ -149,7 +149,7 @@ async function askAll(
     refusals.some((one) => one.result === result && one.nodeName === name && one.againInSeconds <= 0);
   const memberOf = (one: NodeQuestion): PodRecord | undefined => {
     if (!begun.includes(one) && !isDue(one)) return undefined;
-    // What one node says of the configuration, another one may take back.
+    // The answer of one node about the configuration may contradict that of another.
     return (due.get(one.name) ?? (one.about === 'configuration' ? [...due.values()][0] : undefined))?.[0];
   };
   const all = [...kept, ...begun];
@@ -178,7 +178,7 @@ class Asker {
     this.#podOf = podOf;
   }
 
-  /** A node that runs short of disk while all of them fetch the same images: the others may be as full. */
+  /** A node runs short of disk while all of them fetch the same images: the others may be as full. */
   async nodeWithoutRoom(due: ReadonlyMap<string, readonly PodRecord[]>): Promise<string | null> {
     const read = async ([name, [member]]: readonly [string, readonly PodRecord[]]): Promise<string | null> => {
       if (member === undefined) return null;
@@ -196,7 +196,7 @@ class Asker {
     return sources.nodes.read({ api, mayLackNodes: sources.mayLackNodes }, member);
   }
 
-  /** An answer of the API server that may change is asked for again at the next look, for as long as that may take. */
+  /** A response of the API server that may change is requested again at the next check, while that may take time. */
   async ask(member: PodRecord, before: NodeQuestion): Promise<NodeQuestion> {
     const entry = { ...before, at: this.observed.now };
     const asked = await answerOrError(this.#try(member, entry));

@@ -5,11 +5,13 @@ import type { ClusterSnapshot, MemberFacts } from '../../core/snapshot.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import type { Fields, Given, Observed, Row } from './asking.ts';
 import { checks } from './checks.ts';
+import { clones } from './clones.ts';
 import { data } from './data.ts';
 import { delays } from './delays.ts';
 import { details } from './details.ts';
 import { inPlace } from './in-place.ts';
 import { members } from './members.ts';
+import { moco } from './moco.ts';
 import { mysql } from './mysql.ts';
 import { policies } from './policies.ts';
 import { preflight } from './preflight.ts';
@@ -17,16 +19,18 @@ import { recreatable } from './recreatable.ts';
 
 /**
  * THE TABLE: what each kind of question of the core asks, in the order in which a pass asks them. After each answer the
- * cluster is looked at again, so a later question is asked only if the core still asks it.
+ * cluster is observed again, so a later question is asked only if the core still asks it.
  */
 export const questions = {
   data,
   inPlace,
   delays,
+  clones,
   mysql,
   details,
   preflight,
   recreatable,
+  moco,
   members,
   checks,
   policies,
@@ -37,14 +41,14 @@ type Questions = typeof questions;
 /** What is known of the answers, by question. */
 export type Answers = { readonly [Kind in QuestionKind]: Questions[Kind]['initial'] };
 
-/** A row whose kind is not known to the compiler. Its question and answer have to be of the same kind. */
+/** A row whose kind is not known to the compiler. Its question and answer must be of the same kind. */
 export type AnyRow = Row<QuestionKind, unknown, Partial<ClusterSnapshot>, Partial<MemberFacts>>;
 
 export const questionKinds = Object.keys(questions) as readonly QuestionKind[];
 
 export const rowOf = (kind: QuestionKind): AnyRow => questions[kind] as AnyRow;
 
-/** What users see while the rule holds, if it only holds as long as a question has no answer. */
+/** What users see while a rule holds that only waits for an answer to a question. */
 export function whileOutstanding(rule: string): AnyRow['status']['whileOutstanding'] {
   const kind = awaitedBy(rule);
   return kind === undefined ? 'its hold' : rowOf(kind).status.whileOutstanding;
@@ -88,6 +92,6 @@ export const answeredFields = (answers: Answers, observed: Observed): Fields<Rol
 export const answeredMemberFields = (answers: Answers, observed: Observed, ordinal: number): Fields<MemberStatus> =>
   together(questionKinds.map((kind) => rowOf(kind).status.memberFields?.(answers[kind], observed, ordinal) ?? {}));
 
-/** In how many seconds these fields change by themselves. */
+/** Seconds until these fields change by themselves. */
 export const answersChangeInSeconds = (observed: Observed): readonly number[] =>
   questionKinds.flatMap((kind) => rowOf(kind).status.changesInSeconds?.(observed) ?? []);

@@ -8,12 +8,13 @@ import type { ClusterReader } from '../../objects/cluster-reader.ts';
 export interface NodeContext {
   readonly api: ClusterReader;
   /**
-   * Nodes and PersistentVolumes have no namespace: whoever works in some namespaces alone may lack the right to them.
+   * Nodes and PersistentVolumes have no namespace: a controller that is limited to some namespaces may lack the right
+   * to read them.
    */
   readonly mayLackNodes: boolean;
 }
 
-/** A node that is gone is `null`; `unreadable` is one that may not be read, and need not be. */
+/** A node that is gone is `null`; `unreadable` is one that the controller may not read and does not need. */
 export type NodeRead = Json | null | 'unreadable';
 
 /** The node of a pod; `null` if it has none yet. Rejects with `ApiError`. */
@@ -31,7 +32,7 @@ export async function readNode(
 
 const keptMilliseconds = 10_000;
 
-/** Nodes as they were read for a member of whichever cluster, for a few seconds: many members share a node. */
+/** Nodes that were read in the last few seconds, for members of any cluster: many members share a node. */
 export class RecentNodes {
   readonly #world: Pick<World, 'monotonic'>;
   readonly #read = new Map<string, { readonly node: NodeRead; readonly atMilliseconds: number }>();

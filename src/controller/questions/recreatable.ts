@@ -16,25 +16,25 @@ import { type NodeContext, type NodeRead, type RecentNodes, readNode } from './r
 export interface KnownRecreatable {
   /** The claims that the pod mounts. */
   readonly claimNames: readonly string[];
-  /** The uids of those that existed when they were first read, by name. A pod never changes its claims. */
+  /** The uids of the claims when they were first read, by name. A pod never changes its claims. */
   readonly claimUids: Readonly<Record<string, string>>;
-  /** When the pod had started at the latest, as far as it says, in milliseconds since 1970. */
+  /** The latest time at which the pod can have started, as far as it shows, in milliseconds since 1970. */
   readonly startedAt: number | null;
-  /** Those of the pod, as the API server has them. */
+  /** The claims of the pod, as the API server has them. */
   readonly tolerations: readonly Json[];
-  /** Those of the claims that do not keep the data, or not for longer than the pod. */
+  /** The claims that do not keep the data, or only as long as the pod exists. */
   readonly claims: readonly EndingClaim[];
   readonly tied: TiedToNode | null;
   readonly refusal: string | null;
-  /** The update revision that it was read for. */
+  /** The update revision for which it was read. */
   readonly revision: string;
   readonly atMilliseconds: number;
 }
 
-/** By the uid of the pod. Each ends with its pod. */
+/** By the uid of the pod. Each entry ends with its pod. */
 export interface RecreatableReadings {
   readonly members: ReadonlyMap<string, KnownRecreatable>;
-  /** Whether the node of a pod was to be emptied when that was last read. */
+  /** Whether the node of a pod was being drained when it was last read. */
   readonly leavingNodes: ReadonlyMap<string, boolean>;
 }
 
@@ -77,7 +77,7 @@ export const recreatable: Row<
   },
   confirm: {
     order: 'withObjects',
-    // What may have changed: claims and their volumes, and the node. No webhook is asked again.
+    // What may have changed: claims and their volumes, and the node. Webhooks are not asked again.
     plan: ({ members }, { observed: { objects: cluster }, world, sources }, before) => {
       const { nodes, mayLackNodes } = sources;
       const pods = cluster.pods.filter(({ ordinal, uid }) => members.includes(ordinal) && before.members.has(uid));
@@ -98,7 +98,7 @@ export const recreatable: Row<
 };
 
 /**
- * Reads everything about these pods, and the nodes of all other stale ones: who is on a node that is to be emptied may
+ * Reads everything about these pods, and the nodes of all other stale ones: members on a node that is being drained may
  * have to go first.
  */
 export async function readRecreatable(
@@ -110,7 +110,7 @@ export async function readRecreatable(
   const revision = cluster.statefulSet?.updateRevision;
   const others = cluster.pods.filter((pod) => !pods.includes(pod) && pod.revision !== revision);
   const { statefulSet } = cluster;
-  // Once for all pods: the template of their successors. While MOCO re-creates it, nothing is done.
+  // Read once for all pods: the template of their successors. While MOCO re-creates the StatefulSet, nothing is read.
   const whole =
     statefulSet === null || pods.length === 0
       ? null
@@ -128,20 +128,17 @@ export async function readRecreatable(
   return { members, leavingNodes: new Map([...leavingNodes, ...ofOthers]) };
 }
 
-/**
- * How the readings before a step differ from those of its confirmation, which are as fresh as can be and ask no
- * webhook.
- */
+/** How the reads before a step differ from those of its confirmation, which are never cached and ask no webhook. */
 interface Asks {
   readonly nodeOf: (pod: PodRecord) => Promise<NodeRead>;
   readonly refusalOf: (pod: PodRecord, known: KnownRecreatable | undefined) => Promise<string | null>;
-  /** That of the StatefulSet, if it was read. */
+  /** The template of the StatefulSet, if it was read. */
   readonly template?: Json | null;
 }
 
 type Reading = readonly [uid: string, member: KnownRecreatable, leaves: boolean];
 
-/** What never changes of a pod is read once. */
+/** Parts of a pod that never change are read once. */
 async function readAll(
   pods: readonly PodRecord[],
   { statefulSet, pods: all }: ClusterObjects,
@@ -178,7 +175,7 @@ const isLeaving = (node: NodeRead): boolean => node !== 'unreadable' && isToBeEm
 
 type Fixed = Pick<KnownRecreatable, 'claimNames' | 'claimUids' | 'tolerations' | 'startedAt'>;
 
-/** Volumes of a pod never change, and tolerations only become more. `null` if the pod is gone. */
+/** Volumes of a pod never change, and tolerations are only added. `null` if the pod is gone. */
 async function fixedOf({ namespace, name, uid }: PodRecord, api: ClusterReader): Promise<Fixed | null> {
   const pod = await api.read(podKind, { namespace, name });
   if (pod === null || object(pod['metadata'])['uid'] !== uid) return null;
@@ -191,8 +188,9 @@ async function fixedOf({ namespace, name, uid }: PodRecord, api: ClusterReader):
 }
 
 /**
- * When it started. Its kubelet and the scheduler say so, each by its own clock, and no pod is scheduled before its
- * claims are bound: the earliest counts. A pod that runs and does not say when has started right after its creation.
+ * When it started. Its kubelet and the scheduler report it, each by its own clock, and no pod is scheduled before its
+ * claims are bound: the earliest time counts. A running pod without any of these counts as started right after its
+ * creation.
  */
 function startOf(pod: Json): number | null {
   const status = object(pod['status']);
@@ -207,7 +205,7 @@ function startOf(pod: Json): number | null {
 interface ReadClaim {
   readonly name: string;
   readonly claim: Json | null;
-  /** `unreadable`: it may not be read, and need not be. */
+  /** `unreadable`: the controller may not read it and does not need it. */
   readonly volume: Json | null | 'unreadable';
 }
 
@@ -232,7 +230,7 @@ const uidOf = (raw: Json): string => text(object(raw['metadata'])['uid']) ?? '';
 const uidsOf = (claims: readonly ReadClaim[]): Readonly<Record<string, string>> =>
   Object.fromEntries(claims.flatMap(({ name, claim }) => (claim === null ? [] : [[name, uidOf(claim)]])));
 
-/** Why the data would end with the pod. `uids` are those that the claims had before. */
+/** Why the data would end with the pod. `uids` are the earlier uids of the claims. */
 function endingClaim(
   { name, claim, volume }: ReadClaim,
   uids: Readonly<Record<string, string>>,
@@ -253,17 +251,17 @@ function endingClaim(
   return isTerminating(volume) ? ends('volumeTerminating') : [];
 }
 
-/** What the next pod of a member would be made of, and where the other members are. */
+/** The pod spec of a member's successor, and where the other members run. */
 interface Successor {
-  /** That of the StatefulSet, where it was read for this. */
+  /** The template of the StatefulSet, if it was read for this. */
   readonly template: Json | null;
   readonly revision: string;
   readonly others: readonly PlacedPod[];
 }
 
 /**
- * Why no node takes the next pod of the member; `null` if one may. The other nodes are read only where its own node
- * takes no pods, or where the template keeps members apart. Rejects with `ApiError`.
+ * Why no node can take the successor of the member; `null` if one can. The other nodes are read only if its own node
+ * takes no pods, or if the template keeps members apart. Rejects with `ApiError`.
  */
 async function readTied(
   pod: PodRecord,
@@ -306,10 +304,10 @@ const placed = ({ name, node, labels, deletionTimestamp }: PodRecord): PlacedPod
   terminating: deletionTimestamp !== null,
 });
 
-/** Admission adds them to pods, such as those of nodes that are not ready. */
+/** Tolerations that admission adds to pods, such as for nodes that are not ready. */
 const isOfKubernetes = ({ key }: Json): boolean => (text(key) ?? '').startsWith(conditionTaintPrefix);
 
-/** Pods that are gone are forgotten. */
+/** Forgets pods that are gone. */
 function withReadings(
   known: RecreatableReadings,
   { pods }: ClusterObjects,
@@ -326,9 +324,9 @@ function withReadings(
 }
 
 /**
- * Why the API server would not admit the next pod of a member, from a dry run; `null` if it would. Its name exists, and
- * that is found out last (Kubernetes 1.36; test/cluster/pod-dry-run.test.ts), so `AlreadyExists` is the answer to a pod
- * that is admitted. Rejects with `ApiError` if the API server does not say.
+ * Why the API server would not admit the successor of a member, from a dry run; `null` if it would. Its name already
+ * exists, which the API server checks last (Kubernetes 1.36; test/cluster/pod-dry-run.test.ts), so `AlreadyExists`
+ * means that the pod is admitted. Rejects with `ApiError` if the API server does not say.
  */
 async function readRefusal(
   pod: PodRecord,
@@ -355,5 +353,5 @@ async function readRefusal(
   }
 }
 
-/** It is we who may not create pods. */
+/** It is this controller that lacks the right to create pods. */
 const lacksRight = ({ message }: ApiError): boolean => message.includes('cannot create resource "pods"');

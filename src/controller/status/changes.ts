@@ -14,7 +14,7 @@ export interface Changes {
 
 /**
  * @param takenBack the last step withdraws a demotion
- * @param switchoverEndedAt when the switchover ended that is over, if there is one
+ * @param switchoverEndedAt when the last switchover ended, if one did
  */
 export function changesOf(
   before: RolloutProgress | undefined,

@@ -43,7 +43,7 @@ export interface Completion {
   readonly complete: boolean;
   /** `RolloutComplete`, `RollingOut`, or the rule that holds the rollout. */
   readonly reason: string;
-  /** Whether the rollout waits only briefly, for what ends by itself. */
+  /** Whether the rollout waits only briefly, for something that ends by itself. */
   readonly brief: boolean;
   /** How long until a cluster without stale members may be called complete. */
   readonly unsettledMilliseconds: number;
@@ -71,7 +71,8 @@ export function differs({ rolloutComplete, generation }: ClusterRecord, { comple
 }
 
 /**
- * Whether the present condition misleads nobody who waits for this generation, and what is in progress ends by itself.
+ * Whether the present condition cannot mislead anybody who waits for this generation, and the current step or wait ends
+ * by itself.
  */
 function canWait({ rolloutComplete, generation }: ClusterRecord, { complete, brief }: Completion): boolean {
   const isOlder = rolloutComplete !== null && rolloutComplete.observedGeneration !== generation;
@@ -107,12 +108,12 @@ export function withCondition(
  *
  * True is confirmed like a step, and never written from the cache. The MySQLCluster is read first, so a StatefulSet
  * that is read after it contains what MOCO had applied for that generation. Its resourceVersion is the precondition.
- * False needs no fresh read: the next reconciliation corrects a wrong one. A True of an older generation has no meaning
- * any more, so it is not removed at once: while MOCO and Kubernetes process a change, another write would conflict with
- * theirs and delay the first member.
+ * False needs no fresh read: the next reconciliation corrects a wrong one. A True of an older generation no longer has
+ * a meaning, so it is not removed at once: while MOCO and Kubernetes process a change, another write would conflict
+ * with theirs and delay the first member.
  *
- * What was read is judged anew: a StatefulSet that is written several times a second never stays as it was judged
- * (`simulation/contention`).
+ * The decision is made again from what was read: a StatefulSet that is written several times a second never stays the
+ * same until a decision from the cache (`simulation/contention`).
  *
  * If MOCO keeps writing in between, the reconciliation after its writes continues.
  *

@@ -9,10 +9,10 @@ import type { Observation } from '../pass/observe.ts';
 /** How long a brief hold is hidden, so that users see only waits that matter. */
 export const shownAfterSeconds = 10;
 
-/** Waits that occur in every step have an Event only if they take long: the step has an Event already. */
+/** Waits that are part of every step get an Event only if they take long: the step already has one. */
 const longStepSeconds = 60;
 
-/** After how many seconds a hold gets an Event, if it gets one at all. */
+/** After how many seconds a hold gets an Event, if at all. */
 export const reportedAfterSeconds = ({ rule }: Hold): number => (isRoutine(rule) ? longStepSeconds : 0);
 
 export function isShown(hold: Hold, heldForSeconds: number): boolean {
@@ -22,8 +22,7 @@ export function isShown(hold: Hold, heldForSeconds: number): boolean {
 }
 
 /**
- * The hold that users see. One that is brief and has not lasted does not cover what they saw before, if that still
- * holds.
+ * The hold that users see. A brief hold that has not lasted yet does not cover the earlier one, if that still holds.
  */
 export function shownHold({
   decision: { hold, beneath },
@@ -66,7 +65,7 @@ function failedLastStep({ lastStep }: RolloutStatus): RolloutStatus['lastStep'] 
 /** Rules that every rollout waits for even if all goes well need no action. */
 const alarmingHold = ({ hold }: RolloutStatus): string | null => (hold && !isRoutine(hold.rule) ? hold.rule : null);
 
-/** What changes in every regular step, or says no more than the rest. */
+/** Fields that change in every regular step, or add nothing to the rest. */
 const details: ReadonlySet<string> = new Set<keyof RolloutStatus>([
   'observedClusterGeneration',
   'participatingReplicas',

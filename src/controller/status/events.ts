@@ -12,7 +12,7 @@ import { type Acted, sparesSwitchover } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
 import { isShown, reportedAfterSeconds } from './due.ts';
 
-/** What an Event has to know of a cluster. */
+/** The facts about a cluster that an Event needs. */
 export type EventSubject = Pick<ObservedFacts, 'objects' | 'rollout'>;
 
 /** The reasons of events about steps, in the past tense as in Kubernetes. */
@@ -45,7 +45,7 @@ export function stepEvent({ observation, step, done }: Acted): Occurrence | null
   };
 }
 
-/** A resize is followed by the update that says it. */
+/** A resize is followed by the update, which has the Event. */
 function avoided(step: Step, { objects }: Observation): string {
   if (step.kind !== 'updateInPlace') return '';
   return `; this avoids a restart of mysqld${sparesSwitchover(step, objects) ? ' and a switchover' : ''}`;

@@ -17,7 +17,7 @@ type UnavailableMember = NonNullable<RolloutProgress['unavailableMembers']>[numb
 /** `undefined` removes the recorded value. */
 type OrNone<F extends keyof RolloutProgress> = { readonly [K in F]: RolloutProgress[K] | undefined };
 
-/** The rollout that the template has changed in, if there was one. */
+/** The rollout during which the template changed, if there was one. */
 interface Begins {
   readonly earlier: RolloutProgress | null;
 }
@@ -28,18 +28,18 @@ export interface SeenMember extends Pick<MemberStatus, 'updated' | 'state'> {
   readonly revision?: string | null | undefined;
   readonly participating: boolean;
   readonly recreated?: Recreated | null;
-  /** Since when it participates at the update revision, if the status has that already. */
+  /** Since when it participates at the update revision, if the status already has that. */
   readonly updatedAt?: string | undefined;
 }
 
-/** The steps, and what is known of members beside the record. */
+/** The steps, and facts about members that the record does not have. */
 export interface MemberContext extends Pick<StatusContext, 'ended' | 'intent' | 'unresolved' | 'now'> {
   readonly snapshot: Pick<ClusterSnapshot, 'statefulSet' | 'members'>;
   readonly ownWrites: readonly OwnWrite[];
 }
 
 /**
- * A stale member that no step has disrupted and that is at the update revision now was updated out of band. `begins` if
+ * A stale member that no step has disrupted and that is now at the update revision was updated out of band. `begins` if
  * the rollout is not recorded yet.
  */
 export function memberProgressOf(
@@ -54,7 +54,7 @@ export function memberProgressOf(
   const stale = members.filter(isStale).map(({ ordinal }) => ordinal);
   const isTaken = (ordinal: number): boolean | null => isTakenPod(ordinal, known, snapshot);
   const back = members.filter(({ ordinal, updated }) => !updated && isTaken(ordinal) === false);
-  // Where new pods come up at the current revision, a member that a step took may be back as what it was.
+  // If new pods come up at the current revision, a member that a step took may be back at its previous revision.
   const spared = [
     ...stale.filter((ordinal) => missed.includes(ordinal) || (isKept && isTaken(ordinal) !== true)),
     ...back.map(({ ordinal }) => ordinal),
@@ -84,7 +84,7 @@ function isTakenPod(
   return taken === undefined || pod === undefined ? null : pod.uid === taken;
 }
 
-/** Of the members that somebody else had updated: those that were held when that was seen first. */
+/** Members that somebody else updated while they were held, when that was first seen. */
 function createdWhileHeldOf(
   { waiting = [], createdWhileHeld = [] }: Partial<RolloutProgress>,
   members: readonly SeenMember[],
@@ -112,7 +112,7 @@ function inTurn(
   const outOfBand = known.updatedOutOfBand?.filter((ordinal) => !stale.includes(ordinal));
   // In other modes the StatefulSet replaces members by itself, so such a member may be updated as planned.
   if (statefulSet === null || !replacesNobody(statefulSet)) return { waiting: undefined, updatedOutOfBand: outOfBand };
-  // Either the rollout begins, or it was in a mode of which that is not recorded.
+  // Either the rollout begins, or it was in a mode that does not record this.
   const isTaken = ({ ordinal }: SeenMember): boolean =>
     begins === null && known.unavailableMembers?.some((one) => one.ordinal === ordinal) === true;
   const lost = members.filter((one) => !isTaken(one) && isLost(one, begins?.earlier ?? null));
@@ -172,16 +172,13 @@ function listOf<Value, Entry>(known: ReadonlyMap<number, Value>, entryOf: (value
 const isStale = ({ updated, state }: Pick<SeenMember, 'updated' | 'state'>): boolean =>
   !updated && state !== 'missing' && state !== 'terminating';
 
-/** Its pod goes while the rollout begins, and no step of the rollout before has taken it. */
+/** Its pod is going while the rollout begins, and no step of the previous rollout has taken it. */
 function isLost({ updated, state, ordinal, revision }: SeenMember, earlier: RolloutProgress | null): boolean {
   if (updated || (state !== 'terminating' && state !== 'missing')) return false;
   return earlier?.waiting === undefined || earlier.waiting.includes(ordinal) || revision === earlier.revision;
 }
 
-/**
- * Pods go in these steps. A demotion moves the primary and disrupts no member, and a member that is resized stays
- * stale.
- */
+/** Pods go in these steps. A demotion moves the primary and disrupts no member, and a resized member stays stale. */
 const replacing: ReadonlySet<Intent['step']> = new Set(['delete', 'evict', 'restore', 'setPartition']);
 
 const replaces = ({ step }: Intent): boolean => replacing.has(step);

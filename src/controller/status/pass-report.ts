@@ -27,7 +27,7 @@ export interface PassReport {
 }
 
 interface LogLine {
-  /** `warn`: somebody has to look at it. `debug`: it belongs to every step, or has not lasted yet. */
+  /** `warn`: a person has to look at it. `debug`: it is part of every step, or has not lasted yet. */
   readonly level: 'debug' | 'info' | 'warn';
   /** The line is logged if this key differs from that of the last line. */
   readonly key: string;
@@ -79,7 +79,7 @@ function logLine(observation: Observation): LogLine {
   };
 }
 
-/** Steps have lines of their own. That a cluster is complete when the controller starts is no news. */
+/** Steps have lines of their own. A cluster that is already complete when the controller starts is not logged. */
 function levelOf(observation: Observation, hold: Hold | null): LogLine['level'] {
   const { decision, memory } = observation;
   if (hold === null) return decision.complete && memory.published.logged !== '' ? 'info' : 'debug';
@@ -122,7 +122,7 @@ function clusterValues(observation: Observation, status: RolloutStatus): Cluster
   };
 }
 
-/** The time stays while the last step that the status has is another one. */
+/** The time stays while the status shows another step as the last one. */
 function partitionValues(
   { policy, snapshot, decision }: Observation,
   { lastStep }: RolloutStatus,
@@ -140,7 +140,7 @@ function countsOf(words: readonly string[]): Readonly<Record<string, number>> {
   return Object.fromEntries([...Map.groupBy(words, (word) => word)].map(([word, all]) => [word, all.length]));
 }
 
-/** Members that this process disrupted and that participate again, and for how long they did not. */
+/** Members that this process disrupted and that participate again, with the time for which they did not. */
 const returnedOf = ({ decision, memory, nowMilliseconds }: Observation): PassReport['returned'] =>
   decision.members.flatMap(({ ordinal, verdict }) => {
     const takenAt = memory.steps.disruptedAtMilliseconds.get(ordinal);

@@ -80,7 +80,7 @@ function yieldedAtOf(
   return yieldedAt ?? (yields ? now : undefined);
 }
 
-/** Whoever withdraws a restore asks for another try: of a member that is back at its revision nothing is remembered. */
+/** Withdrawing a restore requests another try: nothing is remembered of a member that is back at its revision. */
 function failingOf(known: RolloutProgress, { failing, members }: Decision): RolloutProgress['failing'] {
   if (failing === null) return undefined;
   if (failing.evidence.kind !== 'restored') {
@@ -90,7 +90,7 @@ function failingOf(known: RolloutProgress, { failing, members }: Decision): Roll
   return members.find(({ ordinal }) => ordinal === failing.member)?.updated ? known.failing : undefined;
 }
 
-/** A rollout that corrects a failing one does not wait for other clusters. A member that is restored goes on to be. */
+/** A rollout that corrects a failing one does not wait for other clusters. A member that is restored stays so. */
 function begunProgress(
   revision: string,
   { members }: Decision,
@@ -130,7 +130,7 @@ function triesOf(
   { ended, memory, objects, intent, now }: StatusContext,
 ): SwitchoverTries | undefined {
   const { count = 0, lastEndedAt, askedAt } = known.tries ?? {};
-  // A try belongs to the revision that it was made for.
+  // A try belongs to the revision for which it was made.
   const demotion = ended?.result === 'done' && ended.revision === known.revision ? ended.demotion : null;
   if (demotion === 'timedOut') return { count: count + 1, lastEndedAt: now };
   const intended = demotionIntended(intent);
@@ -154,14 +154,14 @@ function demotionIntended(intent: Intent | null): Pick<SwitchoverTries, 'askedAt
   return pod === undefined ? null : { askedAt: intent.at, pod: { name: pod.name, uid: pod.uid } };
 }
 
-/** What an intent has left once it is invalidated. */
+/** What remains of an intent once it is invalidated. */
 export interface LeftOver {
   /**
    * A pod of the intent still carries our demotion for its revision. A demotion that was about to be withdrawn then
    * stays, until a later step withdraws it.
    */
   readonly staysDemoted: boolean;
-  /** The members whose pods it was to end, and that stay. */
+  /** The members whose pods it was meant to end, and that stay. */
   readonly spared: readonly number[];
 }
 
@@ -209,7 +209,10 @@ type InPlaceProgress = Pick<RolloutProgress, 'disruptions'> & {
 };
 type Recorded = 'updatedInPlace' | 'resizedInPlace' | 'primaryInPlace' | 'mysqldRestarted';
 
-/** What a rollout records of steps and of updates in place. A restart of mysqld that these were to avoid disrupts. */
+/**
+ * What a rollout records of steps and of updates in place. A restart of mysqld that these were meant to avoid counts as
+ * a disruption.
+ */
 function inPlaceProgressOf(known: RolloutProgress, { snapshot: { members }, ended }: StatusContext): InPlaceProgress {
   const isDone = ended?.result === 'done' && ended.revision === known.revision;
   const done = isDone ? ended.lastStep.pods.map(ordinalOf) : [];
@@ -227,7 +230,7 @@ function inPlaceProgressOf(known: RolloutProgress, { snapshot: { members }, ende
   };
 }
 
-/** Before the patch that follows a resize, or after it. */
+/** Before or after the patch that follows a resize. */
 const hasRestarted = ({ revision, inPlace, restartInPlace }: MemberFacts, updateRevision: string): boolean =>
   revision === updateRevision
     ? restartInPlace?.mysqldRestarted === true

@@ -10,8 +10,8 @@ import type { UnreportedStep } from '../facts/last-step.ts';
 import type { StatusContext } from './status-context.ts';
 
 /**
- * The rollout that has just ended, or `null`. It is complete, or the template changed again before that. `progress` is
- * that of the current update revision.
+ * The rollout that has just ended, or `null`: it is complete, or the template changed again before it was. `progress`
+ * is that of the current update revision.
  */
 export function finishedRollout(
   { before: { rollout, hold }, decision: { complete }, memory, ended, now }: StatusContext,
@@ -49,8 +49,8 @@ type Rollout = Pick<RolloutProgress, 'heldFor' | 'startedAt'>;
 type Shown = RolloutStatus['hold'];
 
 /**
- * How long each rule has held a rollout, once the hold that the status showed has ended: `after` is another one, or
- * none. What was before the rollout does not count.
+ * How long each rule has held a rollout, once the hold in the status has ended: `after` is another hold, or none. Time
+ * before the rollout does not count.
  */
 export function heldForOf(
   { heldFor = [], startedAt }: Rollout,

@@ -4,8 +4,8 @@ import type { TemplateChange } from '../../moco/template-changes.ts';
 import { lastMeasured } from '../facts/maintenance-facts.ts';
 
 /**
- * A status is stored, watched and shown as a whole. These limits keep that of nine members below 16 KiB, whatever
- * texts of the API server, MOCO and users it quotes.
+ * A status is stored, watched and shown as a whole. These limits keep that of nine members below 16 KiB, whatever texts
+ * of the API server, MOCO and users it quotes.
  */
 export const statusLimits = {
   bytes: 16_384,
@@ -32,7 +32,7 @@ export function withinLimits(status: RolloutStatus): RolloutStatus {
   return withRoomFor(cut, newestOf(history ?? []).map(shortEntry));
 }
 
-/** The newest entries, and the last one with times of members: windows and plans go by them. */
+/** The newest entries, and the last one with times of members, which maintenance windows and plans use. */
 function newestOf(history: readonly HistoryEntry[]): readonly HistoryEntry[] {
   const newest = history.slice(-statusLimits.historyEntries);
   const measured = lastMeasured(history);
@@ -73,7 +73,7 @@ function withRoomFor(status: RolloutStatus, history: readonly HistoryEntry[]): R
   ];
   const fits = candidates.find((candidate) => bytesOf(candidate) <= statusLimits.bytes);
   if (fits) return fits;
-  // The newest entry stays: it tells how the last rollout ended.
+  // The newest entry stays: it shows how the last rollout ended.
   if (history.length > 0) return { ...bare, history: untimed.slice(-1) };
   const { history: _, ...alone } = bytesOf(status) <= statusLimits.bytes ? status : bare;
   return alone;

@@ -66,8 +66,8 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
 }
 
 /**
- * The status of an unusable MySQLRollout. Only the hold that explains it is new: the rest belongs to another cluster
- * or is about to be deleted, and does not change. `null` while the hold is not shown.
+ * The status of an unusable MySQLRollout. Only the hold that explains it is new. The rest belongs to another cluster or
+ * is about to be deleted, and stays unchanged. `null` while the hold is not shown.
  */
 export function unusableStatusOf(observation: Observation): StatusReport | null {
   const context = statusContextOf(observation, null);
@@ -92,7 +92,7 @@ function withHolds(
   return omitUndefined<RolloutProgress>({ ...progress, heldFor: heldForOf(rollout, hold, shown, now) });
 }
 
-/** Stages count their soak from it, whoever leads. */
+/** Stages count their soak from it, whichever process leads. */
 function completeSince({ before, decision, snapshot, objects, now }: StatusContext): string | undefined {
   const { complete, hold, checksPass } = decision;
   const isHeld = hold?.rule === 'CheckFailing' || hold?.rule === 'CheckUnavailable';

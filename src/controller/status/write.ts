@@ -59,7 +59,7 @@ export async function writeIntent(
 }
 
 /**
- * The milliseconds until more must be written, `statusIn` those until the status is due; `null` if only a change
+ * The milliseconds until more must be written; `statusIn` are those until the status is due. `null` if only a change
  * requires that.
  */
 export function nextIn(

@@ -34,7 +34,7 @@ function takeBackReason(situation: Situation, member: Member): string | null {
   return finishing ? null : ('NoLongerPrimary' satisfies UndemoteReason);
 }
 
-/** The primary carries a demotion that nobody needs. */
+/** The primary carries a demotion that is no longer needed. */
 function noReason(situation: Situation, member: Member): UndemoteReason | null {
   const { policy, updateRevision } = situation;
   if (!member.facts.demote || !member.primary) return null;
@@ -44,7 +44,7 @@ function noReason(situation: Situation, member: Member): UndemoteReason | null {
   return dueMembers(situation).length > 1 ? 'OthersDue' : null;
 }
 
-/** A rule that does not let a demotion go on. */
+/** A rule under which a demotion does not go on. */
 function standingHold(situation: Situation, member: Member): string | null {
   const step: Step = { kind: 'demote', rule: 'PrimaryLast', targets: [target(member)], revision: '' };
   return firstHold(situation, step, [{ kind: 'keepsDemotion', member }])?.rule ?? null;

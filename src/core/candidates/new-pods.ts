@@ -23,13 +23,13 @@ import { type Member, type Situation, target, toRestore } from '../situation.ts'
 import type { RestoreRule, Step } from '../step.ts';
 import { awaitingResize } from '../update-in-place.ts';
 
-// Which revision a pod is to get that is created now. Under OnDelete the StatefulSet controller creates each pod at the
-// update revision, whoever has taken the one before. Under RollingUpdate with partition = replicas it creates each at
-// the current revision, members that were updated as well, and replaces nobody.
+// Which revision new pods get. Under OnDelete the StatefulSet controller creates each pod at the update revision,
+// whoever has deleted its predecessor. Under RollingUpdate with partition = replicas it creates each at the current
+// revision, also those of updated members, and replaces nobody.
 
 /**
- * The step that changes what new pods come up at, or that gives a member back its revision; `null` if all is as it
- * should be, or nothing can be done about it.
+ * The step that changes the revision of new pods, or that gives a member back its revision; `null` if nothing has to be
+ * done, or nothing can be.
  *
  * @param outcome what the rollout does next, or why it does nothing
  */
@@ -50,7 +50,9 @@ export function newPodsStep(situation: Situation, outcome: NextStep): Step | nul
   return isByWebhook || mustUpdateNew(situation) || isBringing(situation) ? updateNew(situation) : null;
 }
 
-/** For lost members, or else for one that is to get its revision back. `null` if no member needs it, or none may. */
+/**
+ * For lost members, or else for a member that has to get its revision back. `null` if no member needs it, or none may.
+ */
 function keptForSome(situation: Situation, lost: readonly Lost[]): { readonly step: Step | null } | null {
   const revision = revisionToKeep(situation, lost);
   if (revision === null || wouldSetBack(situation, revision)) return null;
@@ -60,13 +62,13 @@ function keptForSome(situation: Situation, lost: readonly Lost[]): { readonly st
   return restored === null ? null : { step: keep(situation, [], 'untilCreated') ?? restore(situation, restored) };
 }
 
-/** The next step gives a member something of the update revision, and only what new pods come up at is in its way. */
+/** The next step brings something of the update revision to a member, and only the revision of new pods blocks it. */
 function bringsNow(situation: Situation, { candidate, hold }: NextStep): boolean {
   if (hold !== null && hold.rule !== 'RevisionsKept') return false;
   return kindsOf(effects(situation, candidate)).includes('brings');
 }
 
-/** The hold may last, and the data of every member are of the revision, so that none could be set back. */
+/** The hold may last, and the data of every member are of the revision, so no member could be set back. */
 function isHeldAtRest(situation: Situation, { hold }: NextStep): boolean {
   const { members, snapshot } = situation;
   if (!isLasting(hold) || snapshot.strategyKeeper === 'webhook') return false;
@@ -74,7 +76,7 @@ function isHeldAtRest(situation: Situation, { hold }: NextStep): boolean {
   return revision !== null && suitsEveryMember(situation, revision) && !isUnderWay(situation);
 }
 
-/** A step of the rollout is not over. One that has taken a pod is not, even if the pod does not show it yet. */
+/** A step of the rollout is not over. That includes one whose pod still seems untouched. */
 function isUnderWay(situation: Situation): boolean {
   const { members, missing } = situation;
   return (
@@ -84,7 +86,7 @@ function isUnderWay(situation: Situation): boolean {
   );
 }
 
-/** A member that a step has taken is to come back updated, or is to be updated by the next half of the step. */
+/** A member that a step has taken has yet to come back updated, or the second half of its step has yet to update it. */
 function isBringing(situation: Situation): boolean {
   const { members } = situation;
   return (
@@ -100,7 +102,7 @@ const isLasting = (hold: Hold | null): boolean => hold !== null && !isBrief(hold
 const mustUpdateNew = (situation: Situation): boolean =>
   situation.members.every(({ updated }) => updated) || !suitsEveryMember(situation, situation.currentRevision);
 
-/** `null` if new pods come up at that revision already, or can't. */
+/** `null` if new pods already come up at that revision, or cannot. */
 function keep(situation: Situation, lost: readonly Lost[], lasts: 'whileHeld' | 'untilCreated'): Step | null {
   const { members, currentRevision } = situation;
   const revision = revisionToKeep(situation, lost);
@@ -126,9 +128,10 @@ interface Restorable {
 }
 
 /**
- * An updated member that gets back the revision that it had: a person asks for it and it fails, or somebody else has
- * updated it while it was held, and its mysqld has not started since. One that works is left, and a restart of it is no
- * failure. One whose mysqld has started is restored only if a person asks for it and MySQL supports the way back.
+ * An updated member that gets its previous revision back: a person asks for it and it fails, or somebody else has
+ * updated it while it was held, and its mysqld has not started since. A working member is left alone, and a restart of
+ * it is no failure. A member whose mysqld has started is restored only if a person asks for it and MySQL supports the
+ * way back.
  */
 function memberToRestore(situation: Situation, revision: string): Restorable | null {
   const requested = toRestore(situation);
@@ -158,7 +161,7 @@ const wouldStay = (situation: Situation, { pinned, ordinal }: Member): boolean =
   ordinal < situation.policy.partition ||
   (!isVerified(situation) && !isOverridden(situation, 'UpdateRevisionFailing'));
 
-/** Only once new pods come up at the revision that the member had. */
+/** Only once new pods come up at the previous revision of the member. */
 function restore(situation: Situation, { member, rule }: Restorable): Step | null {
   return keepsRevisions(situation.snapshot.statefulSet) ? { kind: 'restore', rule, targets: [target(member)] } : null;
 }

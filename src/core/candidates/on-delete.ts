@@ -20,7 +20,9 @@ const remove = (rule: StepRule, members: readonly Member[]): Step => ({
 const due = (situation: Situation, is: (member: Member) => boolean): readonly Member[] =>
   descending(dueMembers(situation).filter(is));
 
-/** Those that have to move anyway come first, and those that would stay Pending last. The order of the others stays. */
+/**
+ * Members that have to move anyway come first, and those that would stay Pending last. The order of the others stays.
+ */
 const movingFirst = (members: readonly Member[]): readonly Member[] => {
   const place = ({ facts: { recreatable, nodeLeaves } }: Member): number =>
     recreatable.kind === 'asked' && recreatable.tied !== null ? 1 : nodeLeaves ? -1 : 0;
@@ -50,7 +52,7 @@ export const membersDown: ProcedureLine = {
   },
 };
 
-/** The rollout has ended, or has reached what the user allows, or has not begun. */
+/** The rollout has ended, has reached what the user allows, or has not begun. */
 export const nothingDue: ProcedureLine = {
   takes:
     'no due member: promoteRevision once every member is updated and Ready and the current revision is another one, else nothing to do',
@@ -58,7 +60,7 @@ export const nothingDue: ProcedureLine = {
     const { members, policy, replicas, currentRevision, updateRevision: revision } = situation;
     if (members.some((member) => member.due)) return [];
     // Under OnDelete `status.currentRevision` stays behind on Kubernetes before 1.37, and MOCO takes that for a
-    // StatefulSet that isn't ready; a volume asked for then is lost.
+    // StatefulSet that is not ready. It then forgets a volume expansion that is requested at that moment.
     const isBehind = policy.mode === 'OnDelete' && currentRevision !== revision;
     return isBehind && members.every(({ facts }) => facts.ready)
       ? [{ kind: 'promoteRevision', revision, replicas, for: 'end', before: [] }]
@@ -89,8 +91,8 @@ const membersUnreachable: ProcedureLine = {
 };
 
 /**
- * A primary with a dead agent, for example. It has no relay log: where nobody participates, it goes first and alone,
- * and the replicas follow once it serves again.
+ * For example, a primary with a dead agent. It has no relay log: if nobody participates, it goes first and alone, and
+ * the replicas follow once it serves again.
  */
 export const primaryRunning: ProcedureLine = {
   takes: 'the due primary that runs without participating: delete',
@@ -102,8 +104,8 @@ export const primaryRunning: ProcedureLine = {
 };
 
 /**
- * Running replicas may still acknowledge commits, so one at a time. MOCO has never finished with one that has never
- * followed, so its restart is the first that may help.
+ * Running replicas may still acknowledge commits, so one at a time. MOCO has never finished with a replica that has
+ * never followed, so its restart is the first that may help.
  */
 export const membersRunning: ProcedureLine = {
   takes:
@@ -146,9 +148,9 @@ function ruleOfUnavailable({ state, primary }: Member): StepRule {
 
 /**
  * The update may repair the sidecar, and the PodDisruptionBudget would refuse an eviction, since it already counts the
- * pod as unavailable. An impaired primary has lost its Service already, and MOCO moves no primary whose pod is not
- * ready (MOCO 0.36, clustering/status.go, isDegraded): it is deleted under the gates of a primary that moves, before
- * healthy replicas, which no eviction takes as long as its pod is not ready.
+ * pod as unavailable. An impaired primary has already lost its Service, and MOCO moves no primary whose pod is not
+ * ready (MOCO 0.36, clustering/status.go, isDegraded). So it is deleted under the gates of a primary that moves, before
+ * healthy replicas, which cannot be evicted as long as its pod is not ready.
  */
 const membersImpaired: ProcedureLine = {
   takes: 'a due member that is impaired, replicas first: delete',

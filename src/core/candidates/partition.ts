@@ -9,10 +9,10 @@ import { membersDown, membersRunning, nothingDue, primaryRunning } from './on-de
 // Who is next where the StatefulSet controller deletes the pods: the member just below the partition.
 
 /**
- * A cluster that serves nobody: it has never been initialized, or none of its members does any work. The partition
- * would keep a corrected template from them for ever, since their turn comes one after the other. So they are made to
- * come up at the update revision, those that are down alone: one that clones keeps at it. It is what MOCO's documents
- * reach for the first start by terminating the partition unset.
+ * A cluster that serves nobody: it has never been initialized, or none of its members works. The partition would keep a
+ * corrected template from them forever, since their turn comes one after the other. So they are made to come up at the
+ * update revision; in a cluster that clones, only members that are down. MOCO's documents do the same for the first
+ * start by terminating the partition unset.
  *
  * A deletion can fail for some of them while others start to serve. So once the current revision is the update
  * revision, a member that is down is deleted in any case: it comes up updated, whatever the partition.
@@ -29,8 +29,8 @@ const startUnserved: ProcedureLine = {
 };
 
 /**
- * The same once no member has participated for longer than a failover takes, though they run: a restart may be the
- * cure. The primary first and alone; replicas once it leads again.
+ * The same once no member has participated for longer than a failover takes, although they run: a restart may help. The
+ * primary goes first and alone; replicas follow once it leads again.
  */
 const restartUnserved: ProcedureLine = {
   takes:
@@ -56,8 +56,7 @@ function atUpdateRevision(situation: Situation, step: Step): Step {
 }
 
 /**
- * The partition may stay where it is if nobody is stale and nobody would come up stale: every write of MOCO sets it
- * back.
+ * The partition may stay as it is if nobody is stale and nobody would come up stale: every write of MOCO sets it back.
  */
 const isDone = (situation: Situation): boolean =>
   situation.members.every(({ updated }) => updated) && comesUpUpdated(situation);

@@ -11,7 +11,7 @@ export interface Stage {
 /** In which order clusters begin their rollouts. */
 export interface Sequence {
   readonly name: string;
-  /** Why its spec can't be read, or `null`. Then no cluster begins that it may select. */
+  /** Why its spec can't be read, or `null`. Then no cluster that it may select begins. */
   readonly problem: string | null;
   /** How long a cluster has to be stale before it begins: a change may reach an earlier stage later. */
   readonly settleSeconds: number;
@@ -27,27 +27,28 @@ export interface Place {
 /** The name of the last stage if the spec does not say one. No stage of a spec can have it. */
 export const othersStage = '(others)';
 
-/** How many of so many clusters may roll at a time. A percentage is rounded down, and at least one may always roll. */
+/**
+ * How many clusters out of this many may roll at a time. A percentage is rounded down, and at least one may always
+ * roll.
+ */
 export function concurrencyOf({ maxConcurrent }: Stage, clusters: number): number {
   if (typeof maxConcurrent === 'number') return Math.max(1, maxConcurrent);
   const percentage = Number.parseInt(maxConcurrent, 10);
   return Math.max(1, Math.floor((clusters * percentage) / 100));
 }
 
-/** A cluster as its MySQLCluster and its MySQLRollout show it. */
+/** A cluster, from its MySQLCluster and its MySQLRollout. */
 export interface StagedCluster {
   /** `namespace/name`. */
   readonly key: string;
   readonly places: readonly Place[];
-  /**
-   * Its rollout has begun, or is about to, or its nodes are asked whether it can, and a user does not keep it waiting.
-   */
+  /** Its rollout has begun or is about to, or its nodes are being asked whether it can, and no user holds it. */
   readonly rolling: boolean;
   /** When its first stale member was seen, in Unix seconds, if its rollout has not begun. Otherwise `null`. */
   readonly waitingSince: number | null;
-  /** The same of a rollout that has not begun, or that has given up its turn. */
+  /** The same for a rollout that has not begun, or that has given up its turn. */
   readonly queuedSince: number | null;
-  /** Its rollout waits for a turn and, as far as is known, for other clusters alone. */
+  /** Its rollout waits for a turn and, as far as is known, only for other clusters. */
   readonly wantsTurn: boolean;
   /** Since when it has been complete and healthy, in Unix seconds. `null` if it is not, or if that is unknown. */
   readonly completeSince: number | null;
@@ -55,8 +56,8 @@ export interface StagedCluster {
 }
 
 /**
- * A cluster that was the last one of its stage, or failed there, when it was deleted, taken offline, or given other
- * labels in the middle of a change. What it showed, or was to show, nobody knows now.
+ * A cluster that was the last one of its stage, or failed there, when it was deleted, taken offline, or relabelled in
+ * the middle of a change. Nobody knows now what it would have shown.
  */
 export interface GoneCluster {
   /** `namespace/name`. */
@@ -66,14 +67,14 @@ export interface GoneCluster {
   readonly followed: boolean;
 }
 
-/** What one stage's clusters are like. */
+/** The state of one stage's clusters. */
 export interface StageCount {
   readonly clusters: number;
   readonly upToDate: number;
   readonly rolling: number;
   /** Neither rolling nor begun. */
   readonly waiting: number;
-  /** Those whose nodes are asked count as rolling, and have not begun. */
+  /** Clusters whose nodes are being asked count as rolling, and have not begun. */
   readonly notBegun: number;
   readonly failing: number;
   /** The first cluster, by name, that is not complete and healthy. `null` if all are. */
@@ -82,7 +83,7 @@ export interface StageCount {
   readonly failed: string | null;
   /** The cluster that became complete last, and when. */
   readonly last: { readonly key: string; readonly since: number } | null;
-  /** The clusters that want a turn, those that have waited longest first. */
+  /** The clusters that need a turn, those that have waited longest first. */
   readonly queue: readonly Queued[];
   readonly gone: readonly GoneCluster[];
 }

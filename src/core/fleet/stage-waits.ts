@@ -8,7 +8,7 @@ import {
 } from './stage-counts.ts';
 import { type FleetHold, type FleetWait, freeSlots, type StageGate } from './waits.ts';
 
-/** What a stage waits for, whatever the cluster, the strongest reason first. A soak that is over is listed, too. */
+/** What a stage waits for, for any of its clusters, the strongest reason first. A soak that is over is also listed. */
 export function stageGates(
   { name: sequence, stages }: Sequence,
   counts: readonly StageCount[],

@@ -4,8 +4,8 @@ interface NamedStage {
 }
 
 /**
- * Why every cluster of a stage may not begin. `cluster` is one of those that it is about, as `namespace/name`; times
- * are Unix seconds.
+ * Why no cluster of a stage may begin. `cluster` is one of those that cause it, as `namespace/name`; times are Unix
+ * seconds.
  */
 export type StageGate =
   /** More than `maxFailures` of its rollouts fail. */
@@ -17,14 +17,16 @@ export type StageGate =
     })
   /** A cluster that failed in it, or was its last one, has left it in the middle of a change. */
   | (NamedStage & { readonly rule: 'StageMemberGone'; readonly cluster: string; readonly failing: boolean })
-  /** So many of its clusters are not up to date and healthy. */
+  /** This many of its clusters are not up to date and healthy. */
   | (NamedStage & {
       readonly rule: 'AwaitingEarlierStage';
       readonly clusters: number;
       readonly unfinished: number;
       readonly cluster: string;
     })
-  /** All clusters of an earlier stage are complete and healthy, but not for long enough. `cluster` became so last. */
+  /**
+   * All clusters of an earlier stage are complete and healthy, but not for long enough. `cluster` was the last of them.
+   */
   | (NamedStage & {
       readonly rule: 'AwaitingSoak';
       readonly soakSeconds: number;
@@ -41,7 +43,7 @@ export type FleetHold =
   | { readonly rule: 'SequenceGone'; readonly sequence: string | null; readonly until: number }
   | { readonly rule: 'SequencesUnreadable'; readonly message: string }
   /**
-   * So many rollouts fail that none may begin (--max-failing-rollouts). `failing` counts those of the cluster's own
+   * So many rollouts fail that none may begin (--max-failing-rollouts). `failing` counts those in the cluster's own
    * namespace, and each other namespace once.
    */
   | { readonly rule: 'FleetFailing'; readonly failing: number; readonly limit: number; readonly cluster: string }
@@ -51,7 +53,7 @@ export type FleetHold =
       readonly settleSeconds: number;
       readonly until: number;
     }
-  /** So many clusters of the stage may be rolling. `place` in the queue counts from 1. */
+  /** As many clusters of the stage are rolling as may. `place` in the queue counts from 1. */
   | (NamedStage & { readonly rule: 'AwaitingStageSlot'; readonly limit: number; readonly place: number });
 
 /** A hold that others cause, and the seconds until time alone ends it; `null` if time does not end it. */
@@ -65,12 +67,13 @@ export interface FleetCounts {
   readonly limit: number;
   /** How many are rolling: members have been taken, or one is unavailable. They keep their slots. */
   readonly rolling: number;
-  /** Those of them that may not continue until a person acts, by name. */
+  /** Those that cannot continue until a person acts, by name. */
   readonly stuck: readonly StuckCluster[];
   /** How many of the others have needed a slot for longer. */
   readonly ahead: number;
   /**
-   * The cluster, as `namespace/name`, that goes first: none else begins until a member of it has verified its revision.
+   * The cluster, as `namespace/name`, that goes first: no other one begins until a member of it has verified its
+   * revision.
    */
   readonly first?: string | undefined;
 }
@@ -86,11 +89,13 @@ export interface FleetPlace {
   /** In the queue, counted from 1. */
   readonly place: number;
   readonly limit: number;
-  /** The rolling clusters that may not continue until a person acts, by name. Their slots may not be free soon. */
+  /** The rolling clusters that cannot continue until a person acts, by name. Their slots may not become free soon. */
   readonly stuck: readonly StuckCluster[];
   /** The cluster that goes first, as `namespace/name`, if it alone may be rolling. */
   readonly first?: string;
-  /** The namespace whose clusters have as many slots as one namespace may; `limit`, `place` and `stalled` are of it. */
+  /**
+   * The namespace whose clusters have as many slots as one namespace may; `limit`, `place` and `stalled` refer to it.
+   */
   readonly namespace?: string;
 }
 
@@ -101,5 +106,5 @@ export function fleetPlace({ limit, rolling, stuck, ahead, first }: FleetCounts)
   return limit > 0 && place > 0 ? { place, limit, stuck } : null;
 }
 
-/** More may be rolling than the limit says, if it has been lowered. */
+/** More clusters may be rolling than the limit allows, if it was lowered. */
 export const freeSlots = (limit: number, rolling: number): number => Math.max(0, limit - rolling);

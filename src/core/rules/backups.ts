@@ -3,7 +3,7 @@ import { withoutFullStop } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
 import { after, rule } from './rule.ts';
 
-/** A backup that takes longer has probably not ended because its pod does not. */
+/** A backup that takes longer has probably not ended because its pod does not end. */
 const longestBackupHours = 6;
 
 type RunningBackup =
@@ -12,7 +12,7 @@ type RunningBackup =
   /** The PodDisruptionBudget that is closed, while no Job is seen. */
   | { readonly budget: string };
 
-/** Backups and restores read from a member, or write to it, and begin anew when it ends. */
+/** Backups and restores read from a member, or write to it, and start again when it goes. */
 export const backups = {
   BackupRunning: rule<RunningBackup>({
     holds: ({ situation }) => runningBackup(situation),

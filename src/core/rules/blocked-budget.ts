@@ -7,9 +7,9 @@ export interface BlockedBudget {
   readonly healthy: number;
   readonly needed: number;
   readonly message: string | null;
-  /** How many evictions use it up whose pods are not known to be gone; absent if there are none. */
+  /** How many evictions whose pods may still exist use up the budget; absent if there are none. */
   readonly awaiting?: number;
-  /** The rule that is overridden without effect: the API server refuses what it would allow. */
+  /** The rule whose override has no effect, because the API server refuses what it would allow. */
   readonly inVain?: 'BackupRunning';
 }
 
@@ -35,7 +35,7 @@ export function explainBudget({ budget, cause, healthy, needed, message, awaitin
 const refusalSeconds = 10;
 
 export function blockedBudget({ snapshot, deadlines, overridden }: Situation): BlockedBudget | null {
-  // The message is about one that a person may change.
+  // The message is about a budget that a person may change.
   const budgets = snapshot.budgets.toSorted((one, other) => Number(one.ofMoco) - Number(other.ofMoco));
   for (const budget of budgets) {
     const { name, currentHealthy: healthy, desiredHealthy: needed, awaiting, refusal } = budget;
@@ -46,7 +46,7 @@ export function blockedBudget({ snapshot, deadlines, overridden }: Situation): B
       needed,
       message,
     });
-    // The eviction API answers 500 where more than one budget matches a pod.
+    // The eviction API answers 500 if more than one budget matches a pod.
     if (budgets.length > 1) return blocked('several');
     if (budget.closed && !budget.ofMoco) return blocked('closedByOthers');
     if (budget.closed)

@@ -1,6 +1,7 @@
 import type { Question, QuestionKind } from '../questions.ts';
 import type { Situation } from '../situation.ts';
 import { partition } from './by-partition.ts';
+import { cloning } from './cloning.ts';
 import { everything } from './everything.ts';
 import { fleet, turn } from './fleet.ts';
 import { mysqldVersions } from './mysqld-versions.ts';
@@ -16,9 +17,9 @@ import { failing, unfinished } from './unfinished.ts';
 import { untouchable } from './untouchable.ts';
 
 // Every rule that can block a rollout, once, in the order in which they are asked. Types, sentences, `explain`,
-// documents and the CRD's enum come from here. A new rule is an entry here and its place in the table of gates.
+// documents and the CRD's enum come from here. A new rule needs an entry here and its place in the table of gates.
 
-/** How far rules hold, in the order in which they are asked. */
+/** How much rules hold, in the order in which they are asked. */
 export const ruleGroups = {
   untouchable: { title: 'Nothing is written at all', rules: untouchable },
   everything: { title: 'Every step is blocked, except taking back a demotion', rules: everything },
@@ -29,7 +30,7 @@ export const ruleGroups = {
   fleet: { title: 'Only members that are down are replaced, once a member is due', rules: fleet },
   roles: { title: 'The primary is moving, or MOCO has not set every role', rules: roles },
   recreatable: { title: 'A member would not come back as what it was', rules: recreatable },
-  notParticipating: { title: 'A member does not participate', rules: notParticipating },
+  notParticipating: { title: 'A member does not participate', rules: { ...cloning, ...notParticipating } },
   participating: { title: 'A member may not be taken yet', rules: { ...participating, ...primary } },
   partition: { title: 'The partition decides which member is next', rules: partition },
   step: { title: 'The chosen step is not done', rules: step },
@@ -49,6 +50,7 @@ const catalogue = {
   ...fleet,
   ...roles,
   ...recreatable,
+  ...cloning,
   ...notParticipating,
   ...participating,
   ...primary,
@@ -76,7 +78,7 @@ export const rulesOf = (group: RuleGroup): readonly HoldRule[] =>
   Object.keys(ruleGroups[group].rules) as readonly HoldRule[];
 export const overridableRules = holdRules.filter((name) => rules[name].overridable);
 
-/** One sentence that says what is waited for, with names and numbers and without a full stop. */
+/** One sentence that says what the rollout waits for, with names and numbers and without a full stop. */
 export function explainHold(hold: Hold, name: MemberName): string {
   const { sentence } = catalogue[hold.rule] as Rule<Hold>;
   return sentence(hold, name);
@@ -87,7 +89,7 @@ export function holdOf(rule: HoldRule, asked: Asked): Hold | null {
   return facts === null ? null : ({ rule, ...facts } as Hold);
 }
 
-/** What the hold needs to know and does not. */
+/** What has to be known about the hold and is not. */
 export const asksOf = (hold: Hold | null, situation: Situation): readonly Question[] =>
   hold === null ? [] : ((catalogue[hold.rule] as Rule<Hold>).asks?.(hold, situation) ?? []);
 
@@ -95,13 +97,13 @@ export const asksOf = (hold: Hold | null, situation: Situation): readonly Questi
 export const assumedEnd = ({ rule }: Hold): AssumedEnd<Hold> | null => (catalogue[rule] as Rule<Hold>).assumed;
 
 /**
- * The entry of a rule; `undefined` for a name that this version does not know, such as one in the status of a later
+ * The entry of a rule; `undefined` for a name that this version does not know, such as one in a status of a later
  * version.
  */
 export const ruleAttributes = (name: string): RuleAttributes | undefined =>
   Object.hasOwn(rules, name) ? rules[name as HoldRule] : undefined;
 
-/** The alert that fires while the hold lasts; `null` where somebody has requested it. */
+/** The alert that fires while the hold lasts; `null` if the wait was requested. */
 export function alertOf(name: HoldRule): string | null {
   const { alert, alarms, requestedBy } = rules[name];
   if (alert !== undefined) return alert;
@@ -111,9 +113,9 @@ export function alertOf(name: HoldRule): string | null {
 
 /** It is about other clusters, and nothing is wrong with this one. */
 export const isForOthers = (name: string): boolean => Object.hasOwn(ruleGroups.fleet.rules, name) || isTurn(name);
-/** The cluster waits for its turn, and for nothing else that is known. */
+/** The cluster waits only for its turn, as far as is known. */
 export const isTurn = (name: string): boolean => Object.hasOwn(turn, name);
-/** What holds is known from an answer that is asked for in the cluster's turn. */
+/** The hold follows from an answer that is requested in the cluster's turn. */
 export const isAnswer = (name: string): boolean => Object.hasOwn(answers, name);
 export const isOverridable = (name: string): boolean => ruleAttributes(name)?.overridable === true;
 export const isRequestedByUser = (name: string): boolean => ruleAttributes(name)?.requestedBy !== undefined;
@@ -121,7 +123,7 @@ export const isRequestedByUser = (name: string): boolean => ruleAttributes(name)
 export const isEndedByPerson = (name: string): boolean => ruleAttributes(name)?.endedBy.includes('a person') === true;
 export const isRoutine = (name: string): boolean => ruleAttributes(name)?.routine === true;
 export const isBrief = (name: string): boolean => ruleAttributes(name)?.brief === true;
-/** The question without whose answer the rule holds, or `undefined`. */
+/** The question for whose answer the rule waits, or `undefined`. */
 export const awaitedBy = (name: string): QuestionKind | undefined => ruleAttributes(name)?.awaits;
 /** The cluster keeps its turn in the fleet while the rule holds. */
 export const keepsTurn = (name: string | undefined): boolean =>

@@ -3,13 +3,13 @@ import { plural, withoutFullStop } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
 import { after, rule } from './rule.ts';
 
-/** Queries of the user that have to return nothing. */
+/** Queries of the user that must return nothing. */
 export const checks = {
   CheckFailing: rule<{ readonly checks: readonly FailingCheck[] }>({
     holds: ({ situation }) => failingChecks(situation),
     sentence: ({ checks }) =>
       checks.map(({ check, ...series }) => `the check ${check} fails: ${explainSeries(series)}`).join('; '),
-    meaning: 'The query of a check returns a series (checks).',
+    meaning: 'The query of a check returns a series, or a metric of it has none and noData is Fail (checks).',
     details:
       'Prometheus is asked right before a member that works is taken, and every 30 seconds while an updated member participates for minReadySeconds or a later stage waits for the cluster; that stage then waits for the whole soakDuration again. Members that are down, and clusters whose primary does not participate, do not wait.',
     endedBy: ['the members', 'a person'],
@@ -39,7 +39,8 @@ export const checks = {
       const messages = [...new Set(checks.map(({ message }) => message))].map(withoutFullStop);
       return `Prometheus has no answer to the ${plural(checks, 'check', 'checks')} ${names}: ${messages.join('; ')}`;
     },
-    meaning: 'Prometheus has not answered a check, or the answer can not be used.',
+    meaning:
+      'Prometheus has not answered a check, the answer can not be used, or a metric of it has no series and noData is Wait.',
     details:
       'Prometheus is asked again after 30 seconds. A soak goes on for five minutes without an answer, and begins anew after that.',
     endedBy: ['a person', 'time'],
@@ -50,20 +51,29 @@ export const checks = {
   }),
 };
 
-/** As PromQL writes a series. */
-function explainSeries({ labels: { __name__: metric = '', ...labels }, value, others }: FailingSeries): string {
+/** In PromQL's notation for series. */
+function explainSeries(failing: FailingSeries): string {
+  const {
+    labels: { __name__: metric = '', ...labels },
+    value,
+    others,
+    missing,
+  } = failing;
+  if (missing !== undefined) return `there is no series of ${missing}`;
   const pairs = Object.entries(labels).map(([name, text]) => `${name}=${JSON.stringify(text)}`);
   const series = pairs.length > 0 || metric === '' ? `${metric}{${pairs.join(', ')}}` : metric;
   return `${series} is ${value}${others === 0 ? '' : `, and ${others} more`}`;
 }
 
-/** Before a step a check has to have passed within this time: enough to ask replicas and to confirm the step. */
+/**
+ * Before a step a check has to have passed within this time, which is enough to ask replicas and to confirm the step.
+ */
 export const freshSeconds = 5;
 /** How often a check is asked while the rollout waits for it or watches it: as often as most targets are scraped. */
 export const askAgainSeconds = 30;
-/** An older answer belongs to an earlier step: while one is needed, the next one comes before that. */
+/** An older answer belongs to an earlier step: as long as one is needed, the next one comes before that. */
 const forgottenSeconds = 60;
-/** How long a soak goes on without an answer, so that a restart of Prometheus does not begin it anew. */
+/** How long a soak continues without an answer, so that a restart of Prometheus does not reset it. */
 const soakWithoutAnswerSeconds = 300;
 
 interface FailingCheck extends FailingSeries {
@@ -75,7 +85,7 @@ interface UnansweredCheck {
   readonly message: string;
 }
 
-/** A check that fails does so until an answer says otherwise. `null` if none does. */
+/** A failing check fails until another answer. `null` if none fails. */
 export function failingChecks(situation: Situation): { readonly checks: readonly FailingCheck[] } | null {
   return orNull(
     judgedChecks(situation).flatMap(({ name, reading }) =>
@@ -90,7 +100,7 @@ function pendingChecks(situation: Situation): { readonly checks: readonly string
   return orNull(judgedChecks(situation).flatMap(({ name, isAwaited }) => (isAwaited ? [name] : [])));
 }
 
-/** A person has switched off what a check that fails, and one without an answer, would hold. */
+/** A person has overridden both the rule for failing checks and the one for missing answers. */
 export const noAnswerMatters = ({ overridden }: Situation): boolean =>
   overridden.has('CheckUnavailable') && overridden.has('CheckFailing');
 
@@ -106,7 +116,7 @@ export function silentChecks(situation: Situation): { readonly checks: readonly 
 export const needsAnswer = (situation: Situation, forStep: boolean): boolean =>
   judgedChecks(situation).some(({ isAwaited, isOld }) => isOld || (forStep && isAwaited));
 
-/** Without an answer the soak that has begun goes on for a while, but none begins. */
+/** Without an answer a soak that has begun continues for a while, but none begins. */
 export function allPass(situation: Situation): boolean {
   const { overridden } = situation;
   return judgedChecks(situation).every(
@@ -132,7 +142,7 @@ interface Judged extends Pick<CheckFacts, 'name' | 'reading'> {
   readonly isOld: boolean;
   /** A step can't be judged before the next answer. */
   readonly isAwaited: boolean;
-  /** Prometheus has not answered for so long that a soak does not go on. */
+  /** Prometheus has not answered for so long that a soak does not continue. */
   readonly isSilent: boolean;
 }
 

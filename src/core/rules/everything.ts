@@ -6,12 +6,12 @@ import type { Situation } from '../situation.ts';
 import type { Contention } from '../snapshot.ts';
 import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 
-/** How long the end of a policy has to last before it permits anything. */
+/** How long a policy has to be gone before its end permits anything. */
 const policySettlesSeconds = 30;
 
 /**
- * Every step is blocked, except taking back a demotion. What a person has asked for comes first, so that it stays in
- * sight while MOCO writes the StatefulSet.
+ * Every step is blocked, except taking back a demotion. Requests of a person come first, so that they stay visible
+ * while MOCO writes the StatefulSet.
  */
 export const everything = {
   SettingsInvalid: rule<{ readonly problem: string }>({
@@ -19,7 +19,7 @@ export const everything = {
       const { snapshot, policy } = asked.situation;
       const unreadable = isReadable(policy.maxUnavailable) ? null : `maxUnavailable is ${policy.maxUnavailable}`;
       const problem = snapshot.settingsProblem ?? unreadable;
-      // Who replaces pods changes only if a pause would not hold that.
+      // The program that replaces pods changes only if a pause would not hold that.
       if (asksFor(asked, 'handsOver') && !(policy.paused && snapshot.settingsProblem !== null)) return null;
       return problem === null ? null : { problem };
     },
@@ -125,7 +125,7 @@ export const everything = {
     assumed: after('moment', (snapshot) => withStatefulSet(snapshot, { deleting: false })),
   }),
   StatefulSetNotObserved: rule<{
-    /** Left out while nobody writes the StatefulSet again and again. */
+    /** Absent while nobody writes the StatefulSet again and again. */
     readonly contention?: Contention;
   }>({
     holds: (asked) => {
@@ -213,9 +213,9 @@ export const everything = {
 };
 
 /**
- * While this program is to adopt a StatefulSet, or leaves it to partitions, each of these writes may undo what moves
- * the rollout. An adopted one only waits for the status. It is asked again after a while: no event may follow the last
- * write.
+ * While this program has to adopt a StatefulSet, or leaves it to partitions, each of these writes may undo the last
+ * step of the rollout. An adopted StatefulSet only waits for the status. The decision is repeated after a while, since
+ * no event may follow the last write.
  */
 function isContested(asked: Asked): boolean {
   const { situation } = asked;
@@ -226,7 +226,7 @@ function isContested(asked: Asked): boolean {
 
 const contentionReviewSeconds = 10;
 
-/** Who replaces pods stays as it is, and nothing else happens but repairs, where the user wants these. */
+/** The program that replaces pods stays the same, and only repairs happen, if the user allows these. */
 function isPausedFor(asked: Asked): boolean {
   const { situation } = asked;
   const { policy, snapshot } = situation;
@@ -235,7 +235,7 @@ function isPausedFor(asked: Asked): boolean {
   return !policy.repairWhilePaused || isFirstAdoptionPaused(situation) || asksFor(asked, 'proceeds', 'keepsDemotion');
 }
 
-/** More update revisions than this within ten minutes come from two writers and not from a user. */
+/** More update revisions than this within ten minutes come from two competing writers and not from a user. */
 const mostRevisions = 3;
 export const flappingWindowSeconds = 600;
 

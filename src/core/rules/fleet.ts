@@ -7,8 +7,8 @@ import { after, type Rule, rule } from './rule.ts';
 type FleetHoldOf<Name extends FleetHold['rule']> = Extract<FleetHold, { readonly rule: Name }>;
 
 /**
- * A rule that holds while a wait of its name is not over. `plan --fleet` plays the other clusters; a plan of one
- * cluster counts the wait as over. Each can be overridden for one cluster.
+ * A rule that holds while the wait with its name lasts. `plan --fleet` plays the other clusters; a plan of one cluster
+ * assumes that the wait is over. Each can be overridden for one cluster.
  */
 const byOthers = <Name extends FleetHold['rule']>(
   name: Name,
@@ -146,8 +146,8 @@ export const fleet = {
 };
 
 /**
- * Turns among clusters. They are asked of a step that nothing else is known to hold: a cluster that could not use its
- * turn waits for none.
+ * Turns among clusters. These rules are asked about a step that nothing else is known to hold: a cluster that could not
+ * use its turn does not wait for one.
  */
 export const turn = {
   AwaitingStageSlot: byOthers('AwaitingStageSlot', {

@@ -2,12 +2,12 @@ import { mostWrites, type OpenWrite } from '../on-demand-facts.ts';
 import { freshSeconds, isPastAsking } from '../replicas-behind.ts';
 import { type Asked, after, rule } from './rule.ts';
 
-/** Shorter ones end before MOCO cuts anything off, and the time in which they do is a part of every switchover. */
+/** Shorter writes end before MOCO cuts anything off, and waiting for them is part of every switchover. */
 export const longWriteSeconds = 1;
 
 interface LongWrite {
   readonly member: number;
-  /** The oldest one. `null` while the primary has not said recently. */
+  /** The oldest write. `null` while the primary has not answered recently. */
   readonly write: Omit<OpenWrite, 'ageSeconds'> | null;
   readonly others: number;
   /** How long a switchover waits for writes. `null` if until they end. */

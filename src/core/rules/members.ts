@@ -4,9 +4,9 @@ import { plural, withoutFullStop } from '../sentences.ts';
 import { type Member, reliedOn, type Situation } from '../situation.ts';
 import { after, rule } from './rule.ts';
 
-// The members themselves are asked before one that works is stopped. Conditions of pods say of a node that has lost its
-// power for 50 s what it said last (kube-controller-manager, --node-monitor-grace-period), and MOCO looks once a minute
-// without an event.
+// The members themselves are asked before a working one is stopped. For 50 s after a node has lost its power, the
+// conditions of its pods stay as they were (kube-controller-manager, --node-monitor-grace-period), and MOCO checks once
+// a minute without an event.
 
 interface SilentMember {
   readonly member: number;
@@ -60,7 +60,7 @@ export const everyAnswer = (members: readonly { readonly uid: string }[]): reado
   members.map(({ uid }) => ({ uid, reading: { kind: 'ready' }, ageSeconds: 0, unknownForSeconds: 0 }));
 
 /**
- * An answer counts for as long as those of replicas, and sets no deadline: it is asked for once a step needs it. `null`
+ * An answer counts as long as those of replicas, and sets no deadline: members are asked once a step needs it. `null`
  * if there is none.
  */
 function freshAnswer({ snapshot }: Situation, { facts }: Member): AskedMember | null {
@@ -68,7 +68,9 @@ function freshAnswer({ snapshot }: Situation, { facts }: Member): AskedMember | 
   return answer !== undefined && answer.ageSeconds < freshSeconds ? answer : null;
 }
 
-/** A primary that replicates from elsewhere is not ready while its upstream is away, and its replicas follow it. */
+/**
+ * A primary that replicates from elsewhere is not ready while its upstream is unavailable, and its replicas follow it.
+ */
 function silenceOf(situation: Situation, member: Member): SilentMember | null {
   const { snapshot, policy, deadlines } = situation;
   const answer = freshAnswer(situation, member);

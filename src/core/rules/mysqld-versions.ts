@@ -41,7 +41,7 @@ export const mysqldVersions = {
   }),
 };
 
-/** A member that works waits for the data of every due member, any other one for its own alone. */
+/** A working member waits for the data of every due member, any other one only for its own. */
 function versionRefused({ situation, members, effects }: Asked): RefusedData | null {
   const isOfAll = effects.some(({ member }) => member === null) || members.some(({ participates }) => participates);
   const asked = isOfAll ? [...members, ...dueMembers(situation)] : members;

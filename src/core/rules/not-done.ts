@@ -4,8 +4,10 @@ import { asksOfReplicas, type ReplicaBehind, type ReplicasBehind, replicasBehind
 import { withoutFullStop } from '../sentences.ts';
 import { stepIdentity } from '../step.ts';
 import { checks } from './checks.ts';
+import { cloneUnread } from './cloning.ts';
 import { longWrite } from './long-write.ts';
 import { silent } from './members.ts';
+import { mocoAway } from './moco.ts';
 import { unread } from './recreatable.ts';
 import { preflightRunning } from './refused-on-nodes.ts';
 import { type Asked, after, type MemberName, rule, untilOpening } from './rule.ts';
@@ -150,7 +152,9 @@ export const answers = {
       withStatefulSet(snapshot, { strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
     ),
   }),
+  ...cloneUnread,
   ...unread,
+  ...mocoAway,
   ...silent,
 };
 
@@ -159,21 +163,21 @@ const nextOpeningText = (opensAt: string | null, neededSeconds: number): string 
     ? `; no opening of the next 30 days has ${neededSeconds} s for the next step`
     : `; the next step may begin at ${opensAt}`;
 
-/** The controller is asked again after so long, should it miss that an eviction has been observed. */
+/** The decision is repeated after this time, in case the controller misses that an eviction was observed. */
 const recheckSeconds = 5;
 /** After how long a refused dry run of a release is tried again. */
 const releaseRetrySeconds = 10;
 
 const longestRetryDelaySeconds = 30;
-/** How long the same step waits after so many failures in a row: 2 s, 4 s, 8 s, 16 s, then 30 s. */
+/** How long the same step waits after consecutive failures: 2 s, 4 s, 8 s, 16 s, then 30 s. */
 const retryDelaySeconds = (tries: number): number => Math.min(2 ** tries, longestRetryDelaySeconds);
 
-/** The step may go, and the last try to write it has failed. */
+/** The step may go, but the last attempt to write it failed. */
 export const isOfItsWrite = (rule: string): boolean => rule === 'ConfirmationTooSlow' || rule === 'StepRefused';
 
 /**
  * A step that the API server was too slow for, or did not carry out, waits before it is tried again. Any other step
- * goes on, unless an earlier step may still happen: then no step is done before that is known.
+ * continues, unless an earlier step may still happen: then no step is done until that is known.
  */
 function failedStep({ situation, step }: Asked, cause: 'tooSlow' | 'refused'): { readonly message: string } | null {
   const { stepFailure: failure } = situation.snapshot;
@@ -213,9 +217,9 @@ const sinceThen = ({ silent }: { readonly silent: string | null }): string =>
 const transactions = (number: number): string => `${number} transaction${number === 1 ? '' : 's'}`;
 
 /**
- * So many evictions of the whole fleet may wait for the disruption controller. It has one worker: the next eviction
- * goes when one of them has been observed, so that evictions begin at the rate at which it works. It observes an
- * eviction only while the pod terminates: if it is later than the pod's successor, the budget stays closed for two
- * minutes (docs/decisions/0021).
+ * How many evictions of the whole fleet may wait for the disruption controller. It has one worker: the next eviction is
+ * sent when one of them has been observed, so that evictions begin at the rate at which it works. It observes an
+ * eviction only while the pod terminates: if the pod's successor exists first, the budget stays closed for two minutes
+ * (docs/decisions/0021).
  */
 export const mostUnobservedEvictions = 5;

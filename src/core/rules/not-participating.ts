@@ -159,9 +159,9 @@ export const notParticipating = {
 };
 
 /**
- * Replicas become not ready because the primary is gone, and MOCO needs their running mysqld for the failover. If none
- * comes in time, the primary itself goes, when as many others participate as a failover needs, or when nobody does: it
- * has no relay log. Replicas that run have a rule of their own.
+ * Replicas become not ready because the primary is gone, and MOCO needs their running mysqld for the failover. If there
+ * is no failover in time, the primary itself goes, when as many others participate as a failover needs, or when nobody
+ * does: it has no relay log. Running replicas have a rule of their own.
  */
 function mayGoWithoutPrimary({ participating, majority }: Situation, member: Member): boolean {
   if (member.participates) return false;
@@ -169,9 +169,9 @@ function mayGoWithoutPrimary({ participating, majority }: Situation, member: Mem
 }
 
 /**
- * Replicas without a primary become not ready before Kubernetes knows of the primary's node: 27 s after it had lost its
- * power, the primary's pod being ready for another 17 s (seen with Kubernetes 1.36 and MOCO 0.36). The node controller
- * waits for 50 s (kube-controller-manager, --node-monitor-grace-period) and looks every 5 s.
+ * Replicas without a primary become not ready before Kubernetes knows of the primary's node: 27 s after its loss of
+ * power, while the primary's pod stayed ready for another 17 s (seen with Kubernetes 1.36 and MOCO 0.36). The node
+ * controller waits for 50 s (kube-controller-manager, --node-monitor-grace-period) and checks every 5 s.
  */
 const lostPrimarySeconds = 60;
 
@@ -188,7 +188,7 @@ interface UnfinishedFailover {
   readonly primary: number;
   readonly member: number;
   readonly graceSeconds: number;
-  /** What MOCO reports of a primary whose pod says that it participates, else `null`. */
+  /** What MOCO reports of a primary whose pod seems to participate, otherwise `null`. */
   readonly state: 'Failed' | 'Lost' | null;
   /** What MySQL itself says. `null` if it was not asked recently. */
   readonly said: ReplicaSaid | null;

@@ -174,8 +174,8 @@ interface UnsettledMember {
 
 /**
  * Updated members have to be settled and participate for minReadySeconds. With a budget above 1 a starting member only
- * uses its part of the budget. One that fails, and one whose containers restart in place, still blocks the rollout, and
- * each of them its end. While nobody participates, nobody can settle.
+ * uses its part of the budget. A failing member, and one whose containers restart in place, still blocks the rollout,
+ * and each of them blocks its end. While nobody participates, nobody can settle.
  */
 function unsettledMember(asked: Asked): UnsettledMember | null {
   const { situation, members: taken } = asked;
@@ -205,7 +205,7 @@ interface UnhealthyCluster {
 
 /**
  * MOCO reports every member in sync. With a budget above 1 it may miss members that this rollout is replacing, as long
- * as the cluster is available. MOCO's own partition controller asks for `Healthy` alone, if the member is ready.
+ * as the cluster is available. MOCO's own partition controller only requires `Healthy`, if the member is ready.
  */
 function clusterNotHealthy(asked: Asked): UnhealthyCluster | null {
   const { snapshot, members, missing, replicas, budget } = asked.situation;

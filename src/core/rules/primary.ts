@@ -6,7 +6,7 @@ export const primary = {
   AwaitingApproval: rule<{
     readonly member: number;
     readonly revision: string;
-    /** The approved revision, if it is none of this cluster. */
+    /** The approved revision, if the cluster does not have it. */
     readonly unknown?: string;
   }>({
     holds: (asked) => {
@@ -44,7 +44,9 @@ export const primary = {
   }),
 };
 
-/** Until Kubernetes has observed the newest template, the update revision is unknown. A demotion then goes on. */
+/**
+ * Until Kubernetes has observed the newest template, the update revision is unknown. A demotion continues meanwhile.
+ */
 export function isRevisionKnown(asked: Asked): boolean {
   const { statefulSet } = asked.situation.snapshot;
   return !asksFor(asked, 'keepsDemotion') || (statefulSet?.observed === true && !statefulSet.deleting);

@@ -19,9 +19,9 @@ interface Awaited {
 }
 
 /**
- * What would keep the update revision from running is found out on the nodes before anybody is touched. They stand
- * before the fleet, which counts such a cluster as failing: while others fail, too, it is still known what to mend, and
- * tried again.
+ * Problems that would keep the update revision from running are found on the nodes before any member is touched. These
+ * rules come before the fleet, which counts such a cluster as failing: while others fail, too, users still see what to
+ * fix, and it is tried again.
  */
 export const refusedOnNodes = {
   ImageUnavailable: rule<Refused>({
@@ -84,7 +84,10 @@ export const preflightRunning = {
   }),
 };
 
-/** Who participates waits for every node, anybody else for its own alone. A restore brings nothing of the revision. */
+/**
+ * A participating member waits for every node, any other one only for its own. A restore brings nothing of the
+ * revision.
+ */
 function refused(asked: Asked, result: NodeRefusal['result']): Refused | null {
   const { situation, step, members } = asked;
   const { snapshot, deadlines } = situation;

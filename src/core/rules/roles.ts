@@ -79,28 +79,28 @@ export const roles = {
   }),
 };
 
-// A switchover moves the index first, then points the replicas to the new primary, sets the role labels and lets writes
-// in last. Until then no step that needs a quorum is done.
+// A switchover moves the index first, then points the replicas to the new primary, sets the role labels, and lets
+// writes in last. Until then no step that needs a quorum is done.
 
-/** What MOCO has still to do about roles. */
+/** What MOCO still has to do about roles. */
 interface UnsettledRoles {
   readonly members: readonly number[];
-  /** The labels are right, and MOCO does not report yet that the primary serves. */
+  /** The labels are right, but MOCO does not report yet that the primary serves. */
   readonly unavailable?: true;
   /** MOCO does not reach the primary. */
   readonly state?: 'Failed' | 'Lost';
 }
 
-/** A running replica would be restarted while MOCO does not reach the primary: `FailoverUnfinished` says so. */
+/** A running replica would be restarted while MOCO does not reach the primary: `FailoverUnfinished` explains that. */
 const isLeftToFailover = (asked: Asked): boolean =>
   unreachedPrimary(asked.situation.snapshot.cluster) !== null &&
   asksFor(asked, 'stops') &&
   asked.members.every(({ primary }) => !primary);
 
 /**
- * Members that participate without their role, or a primary that MOCO does not report to serve; `null` if neither.
+ * Members that participate without their role, or a primary that MOCO does not report as serving; `null` if neither.
  * `exempt` are not waited for. MOCO reports a cluster as Incomplete while it reaches the primary and another member has
- * to be repaired, which it may not be able to do: that wait ends.
+ * to be repaired, which it may not be able to do: that wait has a limit.
  */
 export function unsettledRoles(
   { members, primary, snapshot, policy, deadlines }: Situation,
@@ -120,8 +120,8 @@ export function unsettledRoles(
 /**
  * MOCO configures replicas in the order of their ordinals, gives up at the first one that it can't configure, and sets
  * the roles afterwards (MOCO 0.36, clustering/operations.go, configure). So a replica may lack its role, and may not
- * even follow, for as long as another one is broken, and the repair of the broken one does not wait for it. Nor does it
- * wait for any other member that runs, once nothing has moved for progressDeadlineSeconds.
+ * even follow, as long as another one is broken, and the repair of the broken one does not wait for it. Nor does it
+ * wait for any other running member, once nothing has changed for progressDeadlineSeconds.
  */
 export function lacksRoleForOthers({ primary, policy, deadlines, snapshot }: Situation, member: Member): boolean {
   const { participatingForSeconds, role } = member.facts;
@@ -133,7 +133,6 @@ export function lacksRoleForOthers({ primary, policy, deadlines, snapshot }: Sit
 }
 
 /**
- * MOCO reaches its mysqld, and it does not participate: MOCO may fail to configure it. It passes over members that are
- * down.
+ * MOCO reaches its mysqld, but it does not participate: MOCO may fail to configure it. It skips members that are down.
  */
 export const mayKeepRolesBack = ({ state, crashLoop }: Member): boolean => state === 'running' && crashLoop === null;

@@ -9,25 +9,28 @@ export type MemberName = (ordinal: number) => string;
 
 type EndedBy = 'a person' | 'MOCO' | 'Kubernetes' | 'moco-rollout' | 'the members' | 'time';
 
-/** A phase that a rule gives to its cluster. Without one the phase follows from the members. */
+/** The phase that a rule gives to its cluster. Without it the phase follows from the members. */
 export type RulePhase = 'Off' | 'Paused' | 'AwaitingApproval' | 'PartitionReached' | 'Failing';
 
-/** What a rule is asked about: a step, and its effects for which the rule stands in the table of gates. */
+/** What a rule is asked about: a step, and those of its effects that the rule guards in the table of gates. */
 export interface Asked {
   readonly situation: Situation;
   readonly step: Step;
   readonly effects: readonly Effect[];
-  /** The members with such an effect. Empty if it is one on the cluster as a whole. */
+  /** The members with such an effect. Empty for an effect on the cluster as a whole. */
   readonly members: readonly Member[];
 }
 
-/** The step has an effect of this kind, and the rule stands for it in the table of gates. */
+/** The step has an effect of this kind, which the rule guards in the table of gates. */
 export const asksFor = ({ effects }: Asked, ...kinds: readonly EffectKind[]): boolean =>
   effects.some(({ kind }) => kinds.includes(kind));
 
-/** How a plan assumes that a wait ends: how long it lasts, and the facts afterwards. `null` if they can't be known. */
+/** How a plan assumes that a wait ends: how long it lasts, and the facts afterwards. `null` if these can't be known. */
 export interface AssumedEnd<Facts> {
-  /** As long as a member or a switchover, until the next decision or until `opensAt`; or no time worth a line. */
+  /**
+   * As long as a member or a switchover takes, until the next decision, or until `opensAt`; `moment` is too short for a
+   * line.
+   */
   readonly lasts: 'member' | 'switchover' | 'requeue' | 'opening' | 'moment';
   readonly facts: (snapshot: ClusterSnapshot, hold: Facts) => ClusterSnapshot | null;
 }
@@ -44,9 +47,9 @@ export const untilOpening = after<{ readonly opensAt: string | null }>('opening'
 );
 
 export interface RuleAttributes {
-  /** One sentence: what is the case while the rule holds. */
+  /** One sentence: what is true while the rule holds. */
   readonly meaning: string;
-  /** More about it, where one sentence is not enough. */
+  /** More about it, if one sentence is not enough. */
   readonly details?: string;
   readonly endedBy: readonly EndedBy[];
   /** How the hold ends, and what to do if it does not. */
@@ -56,11 +59,10 @@ export interface RuleAttributes {
    * MOCO or Kubernetes would refuse what the rule prevents.
    */
   readonly overridable?: true;
-  /** What happens when the rule is overridden, where that can not be undone: a sentence without a full stop. */
+  /** What happens when the rule is overridden, if that cannot be undone: a sentence without a full stop. */
   readonly overriding?: string;
   /**
-   * The setting, flag or annotation by which a person requests this wait. Such a wait is neither a failure nor a lack
-   * of progress.
+   * The setting, flag or annotation that requests this wait. Such a wait is neither a failure nor a lack of progress.
    */
   readonly requestedBy?: string;
   /** Every step waits for it, even when all goes well. The Event of the step has announced it. */
@@ -71,19 +73,22 @@ export interface RuleAttributes {
   /** It holds only as long as this question has no answer. */
   readonly awaits?: QuestionKind;
   /**
-   * The cluster keeps its turn in the fleet while it holds, although its rollout has not begun: the next cluster would
-   * have its nodes fetch images as well.
+   * The cluster keeps its turn in the fleet while this holds, although its rollout has not begun: otherwise the next
+   * cluster would have its nodes fetch images as well.
    */
   readonly keepsTurn?: true;
-  /** The alert for this rule, where it has one of its own. */
+  /** The alert for this rule, if it has its own. */
   readonly alert?: string;
   readonly phase?: RulePhase;
 }
 
-/** An entry of the catalogue: everything about one rule but for what it guards, which is in the table of gates. */
+/**
+ * An entry of the catalogue: everything about one rule except the effects that it guards, which are in the table of
+ * gates.
+ */
 export interface Rule<Facts> extends RuleAttributes {
   readonly holds: (asked: Asked) => Facts | null;
-  /** What it needs to know while it holds: a fact that is missing or too old. */
+  /** What it needs to know while it holds: facts that are missing or too old. */
   readonly asks?: (hold: Facts, situation: Situation) => readonly Question[];
   /** What the rollout waits for, with names and numbers: one sentence without a full stop and without elapsed times. */
   readonly sentence: (hold: Facts, name: MemberName) => string;

@@ -62,7 +62,7 @@ export const unfinished = {
   }),
   MemberMissing: rule<{
     readonly members: readonly number[];
-    /** The FailedCreate message of the StatefulSet controller, or what keeps it from creating the pod. */
+    /** The FailedCreate message of the StatefulSet controller, or what prevents it from creating the pod. */
     readonly message: string | null;
   }>({
     holds: (asked) => {
@@ -103,22 +103,22 @@ export const unfinished = {
   }),
 };
 
-/** The StatefulSet controller can't create a pod whose name another one has. */
+/** The StatefulSet controller can't create a pod if another one has its name. */
 function strangerAt(missing: readonly number[], { members }: ClusterSnapshot): string | null {
   const stranger = members.find(({ ordinal }) => missing.includes(ordinal));
   return stranger === undefined ? null : `the StatefulSet does not control the pod ${stranger.name}`;
 }
 
-/** Then nothing is lost if members that are down get the revision, under OnDelete. */
+/** Then, under OnDelete, nothing is lost if members that are down get the revision. */
 function quorumIsLostForGood({ snapshot, policy, deadlines, participating, majority }: Situation): boolean {
   if (participating >= majority || policy.mode !== 'OnDelete') return false;
   return deadlines.reached(snapshot.memory.sinceProgressSeconds, policy.progressDeadlineSeconds);
 }
 
 /**
- * Every step waits for a missing member, but for the deletion of members that are down: that waits only for the
- * StatefulSet controller, which has not created a pod yet and may never be able to (a quota or an admission policy can
- * reject the template). A switchover goes on unless that is known: MOCO's clustering then stops until a person helps.
+ * Every step waits for a missing member, except the deletion of members that are down, which waits only for the
+ * StatefulSet controller: it has not created a pod yet and may never be able to (a quota or an admission policy can
+ * reject the template). A switchover continues unless that is known: MOCO's clustering then stops until a person helps.
  */
 function isMissed(asked: Asked): boolean {
   const { missing, snapshot } = asked.situation;

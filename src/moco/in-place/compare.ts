@@ -23,7 +23,7 @@ export type Comparison =
   | { readonly kind: 'possible'; readonly change: InPlaceChange }
   | { readonly kind: 'impossible'; readonly reasons: readonly string[] };
 
-/** What one difference means: a part of the patch, or why there can be none. */
+/** The meaning of one difference: a part of the patch, or the reason why there can be none. */
 type Part =
   | { readonly kind: 'labels' | 'annotations'; readonly key: string; readonly value: string | null }
   | { readonly kind: 'containers' | 'initContainers'; readonly name: string; readonly image: string }
@@ -31,8 +31,8 @@ type Part =
   | { readonly kind: 'impossible'; readonly reason: string };
 
 /**
- * How a running pod can be made what the update revision would have created. Three values are compared: those of the
- * two revisions and the live one. A live value that is neither was changed by somebody else, and is not overwritten.
+ * How a running pod can become what the update revision would have created. Three values are compared: those of the two
+ * revisions and the live one. A live value that differs from both was changed by somebody else, and is not overwritten.
  */
 export function compare(live: LivePod, templates: Templates, settings: ComparedSettings): Comparison {
   const { before, after } = templates;

@@ -1,10 +1,10 @@
 import { isObject, type Json, object } from '../../base/json.ts';
 import { appNameLabel, clusterNameLabel, createdByLabel } from '../names.ts';
 
-/** Services, PodDisruptionBudgets and the StatefulSet itself select pods by them. */
+/** Services, PodDisruptionBudgets and the StatefulSet itself select pods by these labels. */
 const selectorLabels: readonly string[] = [appNameLabel, clusterNameLabel, createdByLabel];
 
-/** Those of MOCO and of this program. */
+/** Labels and annotations of MOCO and of this program. */
 const actedOn = /^(moco\.cybozu\.com|moco-rollout\.io)\//;
 
 /** `kubectl rollout restart` sets it. */
@@ -12,9 +12,9 @@ const requestsRestart = 'kubectl.kubernetes.io/restartedAt';
 
 /**
  * Why the value of a label or an annotation may not change in a running pod, or `null`. Nobody knows all keys that
- * somebody reads when a pod is created, or changes to have it restarted. So only those that the user names may change.
+ * programs read when a pod is created, or change to restart it. So only keys that the user names may change.
  *
- * @param allowed keys; one that ends with `*` stands for all keys that begin so
+ * @param allowed keys; one that ends with `*` stands for all keys with that prefix
  */
 export function whyKept(
   kind: 'labels' | 'annotations',
@@ -40,7 +40,7 @@ function isRead(spec: Json, kind: 'labels' | 'annotations', key: string): boolea
   return has(spec, isPath) || (kind === 'labels' && has(placement, (field, value) => field === key || value === key));
 }
 
-/** Whether any field of the value, at any depth, is such a one. */
+/** Whether any field of the value, at any depth, refers to the key. */
 const has = (within: unknown, is: (field: string, value: unknown) => boolean): boolean =>
   (isObject(within) || Array.isArray(within)) &&
   Object.entries(within).some(([field, value]) => is(field, value) || has(value, is));

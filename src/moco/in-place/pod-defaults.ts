@@ -2,9 +2,9 @@ import { type Json, object, objects, text } from '../../base/json.ts';
 
 /**
  * A pod template with the defaults of a pod (SetDefaults_Pod and SetDefaults_PodSpec of Kubernetes 1.36) and without
- * fields that say nothing. Two templates that create the same pod are equal after this. A newer Kubernetes writes a
- * template with other empty fields, and so gives it another revision (kubernetes/kubernetes#134773). A default that is
- * missing here costs a restart, and nothing else.
+ * empty fields. Two templates that create the same pod are equal after this. A newer Kubernetes writes a template with
+ * other empty fields, and so gives it another revision (kubernetes/kubernetes#134773). A missing default here only
+ * costs a restart.
  */
 export function withPodDefaults(template: Json): Json {
   const { metadata, spec, ...unknown } = withoutNulls(template) as { readonly metadata?: Json; readonly spec?: Json };
@@ -105,7 +105,7 @@ function volume(given: Json): Json {
   };
 }
 
-/** Only the files of a downward API volume have something to default. */
+/** Only the files of a downward API volume have defaults. */
 const itemsOf = (source: Json): Json =>
   source['items'] === undefined
     ? {}
@@ -116,7 +116,7 @@ const in_ = (given: Json, field: string, defaults: (value: Json) => Json): Json 
   ...inEach(given, [field], defaults),
 });
 
-/** The fields that are there, each with its defaults. */
+/** The fields that exist, each with its defaults. */
 function inEach(given: Json, fields: readonly string[], defaults: (value: Json) => Json): Json {
   const present = fields.filter((field) => given[field] !== undefined);
   return Object.fromEntries(present.map((field) => [field, defaults(object(given[field]))]));

@@ -14,7 +14,7 @@ export interface Leaf {
 }
 
 export type LeafChange =
-  /** The pod has what it should have. `resized` unless both revisions have the same. */
+  /** The pod has the requested resources. `resized` unless both revisions request the same. */
   | { readonly kind: 'has'; readonly container: string; readonly resized: boolean }
   | { readonly kind: 'gets'; readonly leaf: Leaf; readonly quantity: string; readonly restarts: boolean }
   | { readonly kind: 'impossible'; readonly reason: string };
@@ -29,7 +29,7 @@ export function leafOf({ path, before, after }: TemplateDifference): Leaf | null
 }
 
 /**
- * Quantities that an earlier resize of this program has set, for a revision that neither `before` nor `after` is: the
+ * Quantities that an earlier resize of this program has set for a third revision, neither `before` nor `after`: the
  * template changed between the resize and the patch. `template` is that of the update revision.
  */
 export function leftovers({ containers }: LivePod, template: Json, known: readonly Leaf[]): readonly Leaf[] {
@@ -74,7 +74,7 @@ export function leafChange(
   return { kind: 'gets', leaf, quantity, restarts };
 }
 
-/** A field that another program changes later is that program's. */
+/** A field that another program has changed later belongs to that program. */
 const isOurs = (found: LiveContainer | undefined, { list, resource }: Leaf): boolean =>
   found?.resized.some((one) => one.list === list && one.resource === resource) === true;
 

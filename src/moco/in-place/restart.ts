@@ -12,8 +12,8 @@ const resizeConsequenceMilliseconds = 360_000;
 
 /**
  * The annotation that goes with the patch, so that any later leader knows which containers the kubelet has to restart:
- * the ids of their runs before it, and that of mysqld. It also keeps that mysqld restarted after the resize before it.
- * `undefined` if nothing restarts.
+ * the ids of their runs before it, and that of mysqld. It also records that mysqld restarted after the preceding
+ * resize. `undefined` if nothing restarts.
  */
 export function restartNote(
   change: InPlaceChange,
@@ -33,7 +33,8 @@ export function restartNote(
 }
 
 /**
- * mysqld restarted between the resize for the update revision and its patch. Two clocks: the API server's, the node's.
+ * mysqld restarted between the resize for the update revision and its patch. Uses two clocks: the API server's and the
+ * node's.
  */
 export function hasRestartedResized(
   { live, containers }: Pick<PodRecord, 'live' | 'containers'>,
@@ -51,7 +52,7 @@ const idOf = (live: LivePod | null, name: string): string | null => find(live?.c
 const restartsOf = ({ containers }: Pick<PodRecord, 'containers'>, name: string): number =>
   find(containers, name)?.restarts ?? 0;
 
-/** What has become of the last update in place. Call within `ages.observe`. */
+/** The result of the last update in place. Call within `ages.observe`. */
 export function restartInPlace(pod: PodRecord, ages: Ages): RestartInPlace | null {
   const note = noteOf(pod);
   if (note === null) return null;
@@ -85,14 +86,14 @@ function restartsMysqld(pod: PodRecord, note: Note): boolean {
   return awaitedOf(pod, note).length > 0 || !isLater;
 }
 
-/** The containers that are not proven to run with the new image, and to be ready. */
+/** The containers that are not known to run with the new image and to be ready. */
 function awaitedOf(pod: PodRecord, { containers }: Note): readonly string[] {
   return Object.entries(containers)
     .filter(([name, before]) => !pod.live?.observed || !runsAnew(pod, name, object(before)))
     .map(([name]) => name);
 }
 
-/** A new id proves a new run. The id of the image may stay: two names of one image. */
+/** A new id proves a new run. The image id may stay the same: two names of one image. */
 function runsAnew(pod: PodRecord, name: string, before: Json): boolean {
   const container = find(pod.containers, name);
   const id = idOf(pod.live, name);
@@ -119,7 +120,7 @@ interface Note {
   readonly mysqldRestarted: boolean;
 }
 
-/** The note of the revision that the pod has. `null` without one, or if it is not what `restartNote` has written. */
+/** The note of the revision that the pod has. `null` without one, or if `restartNote` cannot have written it. */
 function noteOf({ live }: PodRecord): Note | null {
   const written = live?.annotations[restartInPlaceAnnotation];
   if (live === null || written === undefined) return null;

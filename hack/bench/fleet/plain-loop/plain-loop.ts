@@ -32,10 +32,10 @@ export class PlainLoop {
     [byCluster]: clusterOfPod,
   });
   readonly #watching: Watching;
-  /** Whoever waits for something to change about a cluster. */
+  /** Everybody who waits for a change of a cluster. */
   readonly #waiting = new Map<string, () => void>();
   readonly #tasks = new Set<string>();
-  /** Clusters of which something has changed while their task was asking something. */
+  /** Clusters that changed while their task was sending a request. */
   readonly #missed = new Set<string>();
   readonly #world: World;
   readonly #log: Log;
@@ -123,7 +123,7 @@ export class PlainLoop {
     return budget !== undefined && budget.observed && budget.disruptionsAllowed > 0;
   }
 
-  /** Resolves to whether it was allowed; a budget that has closed meanwhile opens by an event. */
+  /** Resolves to whether it was allowed. A budget that has closed meanwhile opens with an event. */
   async #evict({ namespace, name }: PodRecord): Promise<boolean> {
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name } };
     try {
