@@ -43,7 +43,7 @@ async function lostWhileKept(): Promise<Bench> {
 }
 
 const recordOf = (revision: string): string => dataRecordText({ revision, image: null, version: null });
-const note = (bench: Bench, ordinal: number, text: string): void => {
+const note = (bench: Bench, ordinal: number, text: string | null): void => {
   bench.server.change(persistentVolumeClaims, claimOf(ordinal), {
     metadata: { annotations: { [dataAnnotation]: text } },
   });
@@ -115,6 +115,7 @@ describe('the revision of the data of a member', () => {
 
   it('lets no member come back at the current revision without a note, or with one that may not be read', async () => {
     const without = await lostWhileKept();
+    note(without, 2, null);
     await without.start().work();
     expect(without.steps).to.deep.equal(['keepRevisions', 'setStrategy']);
     const forbidden = await lostWhileKept();

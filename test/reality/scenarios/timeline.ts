@@ -68,7 +68,7 @@ function sentenceOf(kind: Change['kind'], object: WitnessedObject): string {
     case 'Job':
       return jobSentence(object);
     case 'MySQLRolloutPolicy':
-      return (object as WitnessedPolicy).spec?.paused === true ? 'pauses' : 'does not pause';
+      return (object as WitnessedPolicy).spec?.enforced?.paused === true ? 'pauses' : 'does not pause';
   }
 }
 

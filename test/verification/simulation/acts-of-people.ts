@@ -421,7 +421,7 @@ export const actsOfPeople = {
   freezeFleet: act<Lasting>(
     'somebody freezes the whole fleet by a policy for a while',
     (simulation, { forMilliseconds }, strikes) => {
-      const body = { metadata: { name: 'freeze' }, spec: { paused: true } };
+      const body = { metadata: { name: 'freeze' }, spec: { enforced: { paused: true } } };
       strikes(asked(simulation, { method: 'POST', path: path(policyKind), body }));
       const target = path(policyKind, { name: 'freeze' });
       simulation.clock.after(

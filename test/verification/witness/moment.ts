@@ -119,7 +119,7 @@ function withClaim(ending: ReadonlySet<string>, { identity, object }: Change): R
 
 function withFreeze(freezes: ReadonlySet<string>, { identity, object }: Change): ReadonlySet<string> {
   const others = [...freezes].filter((name) => name !== identity.metadata.name);
-  const isFrozen = (object as WitnessedPolicy | null)?.spec?.paused === true;
+  const isFrozen = (object as WitnessedPolicy | null)?.spec?.enforced?.paused === true;
   return new Set(isFrozen ? [...others, identity.metadata.name] : others);
 }
 

@@ -136,7 +136,7 @@ export interface WitnessedJob extends WitnessedObject {
 }
 
 export interface WitnessedPolicy extends WitnessedObject {
-  readonly spec?: { readonly paused?: boolean };
+  readonly spec?: { readonly enforced?: { readonly paused?: boolean } };
 }
 
 /** The kinds that the witness looks at; of every other kind it knows nothing. */
