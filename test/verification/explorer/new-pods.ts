@@ -128,7 +128,9 @@ function isRestorable(cells: c.Cells, ordinal: number, world: World): boolean {
   if (!facts.isUpdated(cells, ordinal) || facts.isGoing(cells, ordinal) || facts.participates(cells, ordinal))
     return false;
   const isRequested = cells[c.RESTORE] === 1 && ordinal === world.replicas - 1;
-  const isTooEarly = has(cells[c.CREATED], ordinal) && !has(cells[c.RAN], ordinal);
+  // Whoever waits and is updated has just been created: nobody may have written that down yet.
+  const isNoted = has(cells[c.CREATED], ordinal) || has(cells[c.WAITING], ordinal);
+  const isTooEarly = isNoted && !has(cells[c.RAN], ordinal);
   return isRequested || (isTooEarly && isHeld(cells, ordinal, world));
 }
 
