@@ -381,15 +381,6 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       substitute: import.meta.resolve('./modules/without-confirmed-strategies.ts'),
     },
   },
-  'takes any 404 for an answer of the API server': {
-    wrong: 'forgets every policy as soon as a proxy answers a list with a page, so that a freeze ends',
-    module: {
-      importer: 'src/kube/reflector.ts',
-      imported: 'src/kube/discovery.ts',
-      substitute: import.meta.resolve('./modules/with-any-page-for-proof.ts'),
-    },
-    simulation: ['freezes'],
-  },
   'goes from a leaving node with nowhere to go': {
     wrong: 'takes members on nodes that are to be emptied first although no node takes their next pods',
     decide: (snapshot, policy) => decide(withPlaces(snapshot), policy),
