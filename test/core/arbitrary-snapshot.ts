@@ -50,6 +50,7 @@ const conditions: readonly Change[] = [
   (one) => one.failed(),
   (one) => one.unreachable(),
   (one, seconds) => one.terminating(seconds),
+  (one) => one.terminating(3).but({ graceSeconds: 0 }),
   (one) => one.impaired('slow-log'),
   (one, seconds) => one.sidecarNotReady('slow-log', seconds),
   (one) => one.errant(),

@@ -2,18 +2,10 @@ import type { Decision, Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
 import { happenings } from './happenings.ts';
-import {
-  acknowledges,
-  behindSince,
-  down,
-  impaired,
-  lost,
-  participates,
-  recovers,
-  rolesMove,
-} from './judged-members.ts';
+import { dataRevision, everyOrdinal, keepsRevisions, setsBack, wouldStay } from './judged-data.ts';
+import { acknowledges, behindSince, down, impaired, participates, recovers, rolesMove } from './judged-members.ts';
 import { off } from './judged-settings.ts';
-import { endedByItsNode, hasServed, unmetNeeds } from './needs.ts';
+import { endedByItsNode, unmetNeeds } from './needs.ts';
 
 // The invariants of src/core/SPEC.md, judged from the facts alone and in other words than the rules': this file imports
 // nothing that decides, so that a mistake there can't excuse itself here.
@@ -69,7 +61,7 @@ function mayBeWritten(snapshot: ClusterSnapshot, { mode, failoverGraceSeconds }:
     case 'setPartition':
       return mode === 'Partition';
     case 'release':
-      return statefulSet?.labelled === true && (keepsRevisions(snapshot) || comesUp(snapshot));
+      return statefulSet?.labelled === true && (keepsRevisions(statefulSet) || comesUp(snapshot));
     case 'promoteRevision':
       return givesBack || servesNobody || restartUnserved;
     case 'delete':
@@ -85,9 +77,6 @@ function mayBeWritten(snapshot: ClusterSnapshot, { mode, failoverGraceSeconds }:
 
 const comesUp = ({ statefulSet }: ClusterSnapshot): boolean =>
   statefulSet?.currentRevision === statefulSet?.updateRevision;
-
-const keepsRevisions = ({ statefulSet: set }: ClusterSnapshot): boolean =>
-  set?.newPods === 'CurrentRevision' && set.strategy === 'RollingUpdate' && set.partition === set.replicas;
 
 /** Steps that change what new pods come up at come without an end of the hold. */
 const isOfNewPods = (step: Step): boolean =>
@@ -192,39 +181,44 @@ function ofUndeclared(snapshot: ClusterSnapshot, { step, effects }: Decision): r
     .map(({ kind, member }) => `an effect that is not declared: ${kind} on ${member.ordinal}`);
 }
 
-/** I24: nobody who has worked at the update revision is about to come up at another one. */
+/** I24: nobody is about to come up at another revision than that of its data, and who is held stays as it was. */
 function ofNewPods(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step): readonly string[] {
-  const { statefulSet, memory, strategyKeeper } = snapshot;
-  // Pods beyond the StatefulSet's size are about to go, and show nothing.
-  const members = snapshot.members.filter(({ ordinal }) => ordinal < (statefulSet?.replicas ?? 0));
-  const updated = members.filter(({ revision }) => revision === statefulSet?.updateRevision);
-  const verified = memory.verified || hasServed({ ...snapshot, members }, policy);
-  const leaving = updated.filter((one) => one.terminatingForSeconds !== null || one.phase === 'Failed' || lost(one));
-  const setsBack =
-    verified &&
-    leaving.some((one) => hasRun(one) && !memory.taken.some(({ uid, restores }) => restores && uid === one.uid));
+  const { statefulSet, strategyKeeper } = snapshot;
+  const { members } = snapshot;
+  const current = statefulSet?.currentRevision;
   const found: string[] = [];
   switch (step.kind) {
     case 'restore': {
       const [{ ordinal }] = step.targets;
       const one = members.find((candidate) => candidate.ordinal === ordinal);
-      if (!keepsRevisions(snapshot) || comesUp(snapshot)) found.push('I24: restored to the update revision');
+      if (!keepsRevisions(statefulSet) || comesUp(snapshot)) found.push('I24: restored to the update revision');
       if (one === undefined || participates(snapshot, one)) found.push('I24: a member that works goes back');
       const asked = policy.restore?.ordinals.includes(ordinal) === true;
       if (!asked && one !== undefined && hasRun(one)) found.push('I24: a member goes back that has run');
-      if (setsBack) found.push('I24: another member would go back');
+      if (!asked && dataRevision(snapshot, ordinal) !== current) found.push('I24: a member goes back behind its data');
+      if (asked && dataRevision(snapshot, ordinal) === null) found.push('I24: a member goes back with unknown data');
+      if (setsBack(snapshot, current)) found.push('I24: another member would go back behind its data');
       break;
     }
     case 'setStrategy':
-      if (step.newPods === 'UpdateRevision') break;
+      if (step.newPods === 'UpdateRevision') {
+        if (wouldStay(snapshot, policy)) found.push('I24: a member that is held would come back updated');
+        break;
+      }
       if (comesUp(snapshot)) found.push('I24: new pods would come up at the update revision');
-      if (setsBack) found.push('I24: a member that works goes back');
+      if (setsBack(snapshot, current)) found.push('I24: a member goes back behind its data');
       if (step.lasts === 'whileHeld' && strategyKeeper === 'webhook') found.push('I24: only a webhook keeps it');
-      if (step.lasts === 'whileHeld' && verified && updated.some(hasRun)) found.push('I24: kept while a member works');
+      if (
+        step.lasts === 'whileHeld' &&
+        everyOrdinal(snapshot).some((ordinal) => dataRevision(snapshot, ordinal) !== current)
+      ) {
+        found.push('I24: kept at rest beside other data');
+      }
       break;
     case 'promoteRevision':
-      if (step.for === 'keep' && step.revision === statefulSet?.updateRevision)
-        found.push('I24: it would keep nothing');
+      if (step.for !== 'keep') break;
+      if (step.revision === statefulSet?.updateRevision) found.push('I24: it would keep nothing');
+      if (setsBack(snapshot, step.revision)) found.push('I24: a member goes back behind its data');
       break;
     default:
   }

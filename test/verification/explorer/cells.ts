@@ -365,7 +365,7 @@ export const RESTORE = cell('around', asked('restores'), (value) =>
 export const TOOK = cell('pods', of('new-pods'));
 export const BACK = cell('pods', of('new-pods'));
 /** Members whose mysqld has run at the update revision, on the data that they have, as bits. */
-export const RAN = cell('nobody', of('new-pods'));
+export const RAN = cell('pods', of('new-pods'));
 export const EARLIER = cell('nobody', ({ families }) => (families.has('new-pods') && families.has('template') ? 2 : 0));
 /** Those of `CREATED` whose mysqld has been seen to have started since, in whichever pod, as bits. */
 export const STARTED = cell('memory', of('new-pods'), asBits('noted as started since'));

@@ -309,7 +309,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
           ],
     backupJobs: around[c.BACKUP] === c.Backup.None ? [] : [backupJob],
     backupsUnreadable: null,
-    lastRuns: lastRunsOf(pods, last, world),
+    lastRuns: lastRunsOf(pods, world),
     dataRecords: [],
     memory: {
       verified: around[c.VERIFIED] === 1,
@@ -353,12 +353,11 @@ function strategyOf(around: c.Cells, world: World): Pick<StatefulSetFacts, 'stra
  * As the controller knows it: an updated member whose mysqld has not run since has the data of before. Of which revision
  * those are is not known where the template may have changed twice.
  */
-function lastRunsOf(pods: c.Cells, last: c.Cells, world: World): readonly LastRun[] {
+function lastRunsOf(pods: c.Cells, world: World): readonly LastRun[] {
   const isTracked = world.families.has('new-pods');
   return Array.from({ length: world.replicas }, (_, ordinal) => ordinal).flatMap((ordinal): readonly LastRun[] => {
-    const isUnrun = isTracked && facts.isUpdated(pods, ordinal) && !facts.has(last[c.RAN], ordinal);
-    if (isUnrun && world.families.has('template')) return [];
-    const revision = isUnrun ? 0 : (pods[c.REVISION + ordinal] as number);
+    const revision = isTracked ? facts.dataOf(pods, ordinal, world) : (pods[c.REVISION + ordinal] as number);
+    if (revision === null) return [];
     return [{ ordinal, revision: revisionName(revision), image: null, version: '8.4.8', worked: true }];
   });
 }

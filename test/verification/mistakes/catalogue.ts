@@ -11,6 +11,7 @@ import { type Family, type World, worldOf } from '../explorer/world.ts';
 import { findings } from '../simulation/findings.ts';
 import type { Mistake } from './mistake.ts';
 import {
+  dataByWhatIsVerified,
   doing,
   evictsInstead,
   instead,
@@ -22,7 +23,9 @@ import {
   runs,
   staleReplica,
   target,
+  unknownDataAsBefore,
   waits,
+  withPlaces,
   withRolesSettled,
 } from './wrong-decisions.ts';
 
@@ -75,14 +78,6 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     explorer: { finds: 'I25', world: small(3, 'claims') },
   },
-  'takes a member that stays Pending': {
-    wrong: 'takes a member although nothing but its cordoned node may have its next pod',
-    decide: (snapshot, policy) => {
-      const members = snapshot.members.map((member) => ({ ...member, recreatable: justCreated }));
-      return decide({ ...snapshot, members }, policy);
-    },
-    explorer: { finds: 'I26', world: small(3, 'cordons') },
-  },
   'trusts the statuses of containers alone': {
     wrong: 'calls a member down whose container statuses are missing, although its pod is Ready',
     decide: (snapshot, policy) =>
@@ -98,6 +93,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         policy,
       ),
     snapshots: /contradictory facts led to a step/,
+    simulation: ['statuses'],
   },
   'takes whatever has the labels of a member': {
     wrong: 'deletes a pod with the labels of a member that the StatefulSet does not control',
@@ -122,6 +118,28 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         policy,
       ),
     snapshots: /I24: a member goes back that has run/,
+  },
+  'reads what is verified instead of the record of the data': {
+    wrong: 'lets a member back that has worked at the update revision, since no pod shows that any more',
+    decide: (snapshot, policy) => decide(dataByWhatIsVerified(snapshot), policy),
+    snapshots: /I24: a member goes back behind its data/,
+    explorer: { finds: 'back', world: losses(3, { requests: new Set(['pauses']) }, { partition: 2 }) },
+  },
+  'takes a missing record for none': {
+    wrong: 'lets a member back although nobody knows which mysqld has started on its data',
+    decide: (snapshot, policy) => decide(unknownDataAsBefore(snapshot), policy),
+    snapshots: /I24: (a member goes back behind its data|kept at rest beside other data)/,
+  },
+  'stops keeping as soon as the kubelet ends a pod': {
+    wrong: 'lets new pods come up updated right before the pod of a held member is created, beside one with newer data',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, (one) =>
+          one.graceSeconds === 0 && one.terminatingForSeconds !== null ? { ...one, terminatingForSeconds: 9999 } : one,
+        ),
+        policy,
+      ),
+    snapshots: /I24: a member that is held would come back updated/,
   },
   'takes the end of a policy for the end of a freeze': {
     wrong: 'goes on as soon as a policy has gone, which may be about to be created again',
@@ -216,6 +234,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         policy,
       ),
     snapshots: /the revision is blamed for its node/,
+    simulation: ['shutdowns'],
   },
   'ignores the budget': {
     wrong: 'takes the next replica although as many members are away as may be',
@@ -383,6 +402,44 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       substitute: import.meta.resolve('./modules/without-confirmation.ts'),
     },
     simulation: ['blind'],
+  },
+  'changes what new pods come up at without a confirmation': {
+    wrong: 'lets new pods come up updated, or makes the update revision the current one, as its cache has it',
+    explorer: {
+      finds: 'lost',
+      world: losses(1, { requests: new Set(['pauses']) }),
+      breaks: { unconfirmed: 'StatefulSet' },
+    },
+    module: {
+      importer: 'src/controller/',
+      imported: 'src/controller/disrupt/disrupt.ts',
+      substitute: import.meta.resolve('./modules/without-confirmed-strategies.ts'),
+    },
+  },
+  'goes from a leaving node with nowhere to go': {
+    wrong: 'takes members on nodes that are to be emptied first although no node takes their next pods',
+    decide: (snapshot, policy) => decide(withPlaces(snapshot), policy),
+    snapshots: /mustReturn needs hasANode/,
+    explorer: { finds: 'I26', world: small(3, 'cordons') },
+    simulation: findings['takes no member whose next pod no node takes, since every node is cordoned'],
+  },
+  'takes a node that has never reported for a ready one': {
+    wrong: 'counts a node without the condition Ready as one that may have the next pod of a member',
+    module: {
+      importer: 'src/controller/questions/recreatable.ts',
+      imported: 'src/moco/nodes.ts',
+      substitute: import.meta.resolve('./modules/with-nodes-that-never-reported.ts'),
+    },
+    simulation: findings['takes no member whose next pod no node takes, since the only free one has never reported'],
+  },
+  'ignores what keeps members apart': {
+    wrong: 'counts the nodes of other members as ones that may have the next pod, whatever the anti-affinity says',
+    module: {
+      importer: 'src/controller/questions/recreatable.ts',
+      imported: 'src/moco/placement.ts',
+      substitute: import.meta.resolve('./modules/without-barriers.ts'),
+    },
+    simulation: findings['takes no member whose next pod no node takes, since the others are kept apart from it'],
   },
   'reads the pods before the StatefulSet': {
     wrong: 'compares pods with an update revision that is newer than they are',

@@ -32,7 +32,7 @@ export function fault(
  * As after an eviction by the kubelet, a preemption or the shutdown of a node: the containers have ended, and the pod is
  * `Failed`. Nobody has requested its deletion before the StatefulSet controller does.
  */
-function failPod(simulation: Simulation, ordinal: number): boolean {
+function failPod(simulation: Simulation, ordinal: number, reason = 'Evicted', disruption: Json | null = null): boolean {
   const pod = memberAt(simulation, ordinal);
   if (pod === null || pod.metadata.deletionTimestamp !== undefined) return false;
   const before = record(pod['status']) as Readonly<
@@ -42,8 +42,46 @@ function failPod(simulation: Simulation, ordinal: number): boolean {
   const containerStatuses = before.containerStatuses?.map((one) => ({ ...one, ready: false, started: false, state }));
   const isOver = ({ type }: Json): boolean => type === 'Ready' || type === 'ContainersReady';
   const conditions = before.conditions?.map((one) => (isOver(one) ? { ...one, status: 'False' } : one));
-  const status = { phase: 'Failed', reason: 'Evicted', conditions, containerStatuses };
+  const all = [...(conditions ?? []), ...(disruption === null ? [] : [disruption])];
+  const status = { phase: 'Failed', reason, conditions: all, containerStatuses };
   return asked(simulation, { method: 'PATCH', path: `${podPath(ordinal)}/status`, body: { status } });
+}
+
+const nodeOf = (simulation: Simulation, ordinal: number): string =>
+  String(record(memberAt(simulation, ordinal)?.['spec'])['nodeName'] ?? '');
+
+/**
+ * As in a graceful shutdown (Kubernetes 1.36, nodeshutdown): the kubelet ends the pod, which is Failed with its reason. The
+ * next pod of the member waits for the node, which has its volume.
+ */
+function shutDown(simulation: Simulation, ordinal: number, forMilliseconds: number, says: 'reason' | 'both'): boolean {
+  const { kubelets, clock, nodeImages } = simulation;
+  const node = nodeOf(simulation, ordinal);
+  const target = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' };
+  if (!failPod(simulation, ordinal, 'Terminated', says === 'both' ? target : null)) return false;
+  kubelets.faultPlace(namespace, podName(ordinal), neverScheduled);
+  nodeImages.setReady(node, false);
+  clock.after(forMilliseconds, () => {
+    nodeImages.setReady(node, true);
+    kubelets.heal(namespace, podName(ordinal));
+  });
+  return true;
+}
+
+/** Some writer of the status, or a bug of a kubelet, leaves the containers out; the conditions stay as they are. */
+function emptyStatuses(simulation: Simulation, ordinal: number, forMilliseconds: number): boolean {
+  const { clock } = simulation;
+  const pod = memberAt(simulation, ordinal);
+  const { containerStatuses } = record(pod?.['status']);
+  if (pod === null || containerStatuses === undefined || pod.metadata.deletionTimestamp !== undefined) return false;
+  const write = (body: Json): boolean =>
+    asked(simulation, { method: 'PATCH', path: `${podPath(ordinal)}/status`, body: { status: body } });
+  clock.after(forMilliseconds, () => {
+    const now = memberAt(simulation, ordinal);
+    const shown = (record(now?.['status'])['containerStatuses'] ?? []) as readonly Json[];
+    if (now?.metadata.uid === pod.metadata.uid && shown.length === 0) write({ containerStatuses });
+  });
+  return write({ containerStatuses: [] });
 }
 
 /** Neither the kubelet nor MOCO reaches the member, and the others don't either. */
@@ -87,6 +125,32 @@ export const actsOfNodes = {
   failPod: act<OfMember>(
     'a pod fails, as when its kubelet evicts it, and the StatefulSet controller deletes it',
     (simulation, { ordinal }, strikes) => strikes(failPod(simulation, ordinal)),
+  ),
+  nodeShutdown: act<OfMember & Lasting & { readonly says: 'reason' | 'both' }>(
+    'a node shuts down and boots later: its kubelet ends the pod, which is Failed, and the next one waits for the node',
+    (simulation, { ordinal, forMilliseconds, says }, strikes) =>
+      strikes(shutDown(simulation, ordinal, forMilliseconds, says)),
+  ),
+  emptyStatuses: act<OfMember & Lasting>(
+    'the statuses of the containers of a pod are gone for a while, which is Ready all the same',
+    (simulation, { ordinal, forMilliseconds }, strikes) => strikes(emptyStatuses(simulation, ordinal, forMilliseconds)),
+  ),
+  cordon: act<Lasting & { readonly ordinals: readonly number[] }>(
+    'somebody cordons the nodes of members for a while: no new pod is placed there',
+    (simulation, { ordinals, forMilliseconds }, strikes) => {
+      const { nodeImages, clock } = simulation;
+      const names = ordinals.map((ordinal) => nodeOf(simulation, ordinal)).filter((name) => name !== '');
+      for (const name of names) nodeImages.cordon(name, true);
+      strikes(names.length > 0);
+      clock.after(forMilliseconds, () => names.forEach((name) => nodeImages.cordon(name, false)));
+    },
+  ),
+  addNode: act<{ readonly name: string }>(
+    'a node is about to join: there is an object of it, and its kubelet has never reported',
+    ({ nodeImages }, { name }, strikes) => {
+      nodeImages.add(name);
+      strikes(true);
+    },
   ),
   /** As `kubectl drain`: retries until the eviction succeeds; no node accepts the member meanwhile. */
   drain: act<OfMember & Lasting>(

@@ -1,5 +1,6 @@
 import { rolloutCompleteCondition } from '../../../src/moco/names.ts';
 import { Ability } from './ability.ts';
+import { Blame } from './blame.ts';
 import { budgetOf } from './budget.ts';
 import { Chronicle } from './chronicle.ts';
 import { DataOfMembers } from './data.ts';
@@ -73,6 +74,8 @@ export class Witness {
   /** By cluster. */
   readonly #failedTries = new Map<string, FailedTries>();
   /** By cluster. */
+  readonly #blame = new Map<string, Blame>();
+  /** By cluster. */
   readonly #steps = new Map<string, StepLog>();
   /** By cluster. */
   readonly #lost = new Map<string, Lost>();
@@ -90,6 +93,10 @@ export class Witness {
 
   /** In the order of the store's revisions. */
   observe(change: Change): void {
+    if (change.kind === 'MySQLRolloutPolicy') {
+      for (const chronicle of this.#chronicles.values()) chronicle.add(change);
+      return;
+    }
     const cluster = clusterOf(change.kind, change.identity);
     if (cluster === null) return;
     const moment = this.#chronicleOf(cluster).add(change);
@@ -100,6 +107,7 @@ export class Witness {
     for (const text of this.#steps.get(cluster)?.observe(moment) ?? []) {
       this.object('effects', text, change.atMilliseconds);
     }
+    for (const text of this.#blameOf(cluster).observe(change)) this.object('blame', text, change.atMilliseconds);
     if (change.kind === 'MySQLRollout') {
       for (const text of this.#failedTriesOf(cluster).observe(moment)) {
         this.object('tries', text, change.atMilliseconds);
@@ -209,6 +217,12 @@ export class Witness {
     const steps = this.#steps.get(cluster) ?? new StepLog();
     this.#steps.set(cluster, steps);
     return steps;
+  }
+
+  #blameOf(cluster: string): Blame {
+    const blame = this.#blame.get(cluster) ?? new Blame();
+    this.#blame.set(cluster, blame);
+    return blame;
   }
 
   #failedTriesOf(cluster: string): FailedTries {
