@@ -80,7 +80,7 @@ export function readBody(request: IncomingMessage, limitBytes: number, budget: B
       finish();
       reject(error);
     };
-    const onClose = (): void => onError(new Error('Expected the whole body, the client went away before its end'));
+    const onClose = (): void => onError(new Error('Expected the whole body, but the client went away before its end'));
     const finish = (): void => {
       share.end();
       request.off('data', onData).off('end', onEnd).off('close', onClose);

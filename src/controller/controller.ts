@@ -94,7 +94,7 @@ export class Controller {
       onError: (key, error, retries) =>
         log[isNamespaceTerminating(error) ? 'debug' : 'warn'](
           { cluster: key, error, retries },
-          'reconciliation failed and will be retried',
+          'Failed to reconcile; retrying',
         ),
     });
     const apiFor = (signal: AbortSignal): StatusClient => new StatusClient(client, signal);

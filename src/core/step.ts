@@ -119,8 +119,8 @@ export const stepRules = {
 
 /** Why a member gets its previous revision back: the label of the step `restore`, and the reason in its sentence. */
 export const restoreRules = {
-  UpdatedByOthers: 'somebody else has taken its pod, and its mysqld has not started at the update revision',
-  RestoreRequested: 'a person has asked for that',
+  UpdatedByOthers: 'somebody else deleted its pod, and its mysqld has not started at the update revision',
+  RestoreRequested: 'a person has requested it',
 } as const;
 
 export type RestoreRule = keyof typeof restoreRules;

@@ -242,7 +242,7 @@ export class Reflector<R extends Stored> {
       if (!this.#streamsLists) this.#resourceVersion ??= await this.#list(signal);
       const events = await this.#watch(this.#resourceVersion, signal);
       if (events > 0 || this.#wentWell) return null;
-      return new Error('expected a watch to stay open, it ended at once and without an event');
+      return new Error('expected a watch to stay open, but it ended at once without an event');
     } catch (error) {
       const isStreamRefused = this.#streamsLists && this.#resourceVersion === null && isInvalid(error);
       if (!isStreamRefused) return error;
@@ -329,7 +329,8 @@ export class Reflector<R extends Stored> {
           listing = null;
         }
       }
-      if (listing !== null) throw new Error(`expected a list of ${this.#path}, its watch ended before it was complete`);
+      if (listing !== null)
+        throw new Error(`expected a list of ${this.#path}, but its watch ended before it was complete`);
       return events;
     } catch (error) {
       if (!silence.passed) throw error;
@@ -338,7 +339,7 @@ export class Reflector<R extends Stored> {
         this.#silentWatches = 0;
         this.#resourceVersion = null;
       }
-      throw new Error(`expected a bookmark at least, nothing came for ${silenceMilliseconds / 1000} s`, {
+      throw new Error(`expected at least a bookmark, but nothing came for ${silenceMilliseconds / 1000} s`, {
         cause: error,
       });
     } finally {

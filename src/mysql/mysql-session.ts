@@ -162,6 +162,6 @@ const codeOf = (error: unknown): string | undefined =>
 function mysqlErrorOf(error: unknown): MysqlError {
   if (error instanceof MysqlError) return error;
   const code = codeOf(error);
-  if (code === undefined) return new MysqlError('the answer is not one of a mysqld');
+  if (code === undefined) return new MysqlError('the answer is not that of a mysqld');
   return new MysqlError(code, deniedCodes.has(code));
 }

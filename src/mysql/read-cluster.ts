@@ -72,7 +72,7 @@ export async function readCluster(world: World, question: AskedCluster, signal: 
       const [answer] = kept;
       if (answer !== undefined) return answer;
       const { message, isDenied } =
-        error instanceof MysqlError ? error : new MysqlError('the answer is not one of a mysqld');
+        error instanceof MysqlError ? error : new MysqlError('the answer is not that of a mysqld');
       if (isDenied) denied.add(member.uid);
       said.set(member.uid, { kind: 'unknown', message });
       return null;

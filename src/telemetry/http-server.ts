@@ -99,7 +99,7 @@ async function answer(request: IncomingMessage, { handlers, onError }: HttpServe
     return await handler({ verbose: new URLSearchParams(query).has('verbose') });
   } catch (error) {
     onError(path, error);
-    return plainText(500, 'An internal error occurred; the log has it.');
+    return plainText(500, 'An internal error occurred; see the log.');
   }
 }
 

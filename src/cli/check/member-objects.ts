@@ -32,7 +32,7 @@ export async function budgets(session: Session): Promise<Found> {
       .map((cluster) => `${nameOf(budget)} (cluster ${cluster.name})`);
   });
   return blocking.length === 0
-    ? ok(`none blocks one of ${clusters.length} clusters for ever`)
+    ? ok(`none blocks any of ${clusters.length} clusters forever`)
     : failed(`these never allow a disruption: ${blocking.join(', ')}; raise their maxUnavailable`);
 }
 
@@ -48,8 +48,8 @@ export async function claims(session: Session): Promise<Found> {
   const query = { labelSelector: memberSelector };
   const all = await listAll(session, persistentVolumeClaims, session.namespace, query);
   const ending = all.filter(isTerminating).map(keyIn).join(', ');
-  if (ending === '') return ok('none of a member is being deleted');
-  const sentence = `these are being deleted, and the end of their pods destroys the data: ${ending}`;
+  if (ending === '') return ok('no claim of a member is being deleted');
+  const sentence = `these are being deleted, and deleting their pods destroys the data: ${ending}`;
   return failed(`${sentence}; drain no node of them, and see \`${session.host.program} explain ClaimTerminating\``);
 }
 

@@ -38,7 +38,7 @@ export async function mysqldVersions(session: Session): Promise<Found> {
   if (all.length > 0) return failed(all.join('; '));
   if (unread.length > 0) {
     return unknown(
-      `these clusters replicate from elsewhere, and their sources are not known: ${unread.join(', ')}; a replica must not be of an older series than its source, so upgrade these first`,
+      `these clusters replicate from elsewhere, and their sources are unknown: ${unread.join(', ')}; a replica must not be of an older series than its source, so upgrade these first`,
     );
   }
   const known = [...wanted.values()].filter(({ version }) => version !== null).length;

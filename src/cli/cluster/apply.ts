@@ -125,7 +125,7 @@ const adopted =
 /** Alternatives for clusters whose partition MOCO's own partition controller lowers. */
 const instead: Readonly<Record<SettingVerb, (undo: string) => string>> = {
   pause: (undo) =>
-    `undo the change (\`${undo}\`); annotation ${reconciliationStoppedAnnotation}: "${annotationOn}" on the MySQLCluster keeps further changes from the StatefulSet, but does not stop a rollout that is under way; ${adopted}`,
+    `undo the change (\`${undo}\`); annotation ${reconciliationStoppedAnnotation}: "${annotationOn}" on the MySQLCluster keeps further changes from the StatefulSet, but does not stop a rollout in progress; ${adopted}`,
   approve: () => `MOCO updates members by ordinal and waits for no approval; ${adopted}`,
   override: () =>
     `annotation ${forceRollingUpdateAnnotation}: "${annotationOn}" on the MySQLCluster makes Kubernetes replace one pod after another without any other check; ${adopted}`,

@@ -147,7 +147,7 @@ async function withoutCompletion(
 function ended({ strategy, currentRevision }: StatefulSetRecord): ReleasedOutcome {
   return strategy === 'RollingUpdate'
     ? { kind: 'back', reason: `is back at RollingUpdate, current revision ${currentRevision}` }
-    : { kind: 'left', reason: `the StatefulSet is at ${strategy} without our label: somebody else has set it so` };
+    : { kind: 'left', reason: `the StatefulSet is at ${strategy} without our label: somebody else set it` };
 }
 
 /** Appends a remedy to a message about an unreachable webhook. Other messages are returned unchanged. */

@@ -23,8 +23,10 @@ export const completionCommand = localCommand({
   name: 'completion',
   arguments: '',
   summary: "Print the script for kubectl's shell completion",
-  help: `kubectl's own completion has to be set up, and finds the script as ${scriptName} in PATH, if that is executable.`,
-  examples: [['Write it into a directory of PATH', `completion > ~/bin/${scriptName} && chmod +x ~/bin/${scriptName}`]],
+  help: `Requires kubectl's own completion, which finds the executable script as ${scriptName} in PATH.`,
+  examples: [
+    ['Write the script into a directory of PATH', `completion > ~/bin/${scriptName} && chmod +x ~/bin/${scriptName}`],
+  ],
   run: (host) => {
     host.out(script);
     return 0;

@@ -55,10 +55,10 @@ function timelineOf(
     const takenAt = during.find(isOfIt)?.at ?? milliseconds(since ?? null);
     // How long it was unavailable; `null` while it is, or if that was not recorded.
     const seconds = memberDurations?.find((one) => one.ordinal === ordinal)?.seconds ?? null;
-    const outOfBand = updatedOutOfBand?.includes(ordinal) ? ', somebody else took its pod' : '';
+    const outOfBand = updatedOutOfBand?.includes(ordinal) ? ', somebody else deleted its pod' : '';
     let fate = `${absence(seconds, takenAt)}${outOfBand}`;
-    if (updatedInPlace?.includes(ordinal)) fate = 'updated in place, mysqld went on';
-    if (mysqldRestarted?.includes(ordinal)) fate = 'updated in place, and mysqld restarted all the same';
+    if (updatedInPlace?.includes(ordinal)) fate = 'updated in place, mysqld kept running';
+    if (mysqldRestarted?.includes(ordinal)) fate = 'updated in place, but mysqld restarted anyway';
     return { name: member, takenAt, seconds, fate };
   };
   return {

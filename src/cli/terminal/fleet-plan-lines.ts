@@ -17,7 +17,7 @@ export function fleetPlanLines(plan: ShownFleetPlan, columns: number, wide: bool
     header(plan),
     ...part(stageTable(stages)),
     ...part(stageBars(plan.drawing, stages.map(labelOf), columns)),
-    ...part(causes.map(causeLine), line('  What makes it long', 'bold')),
+    ...part(causes.map(causeLine), line('  What takes longest', 'bold')),
     ...part(stopped.length === 0 ? [] : stopTable(stopped, wide), line('  What never ends', 'red')),
     ...part(wide ? clusterTable(clusters) : []),
     ...part(assumed, line('  Assumed', 'dim')),

@@ -134,7 +134,9 @@ function notesOf(
   rollout: MySQLRollout | null,
 ): readonly string[] {
   if (rollout?.status?.phase === undefined) {
-    return ['no controller has observed this cluster yet: is moco-rollout running, and may it work in this namespace?'];
+    return [
+      'no controller has observed this cluster yet: is moco-rollout running, and does it work in this namespace?',
+    ];
   }
   const { status, metadata } = rollout;
   const { conditions, observedClusterGeneration, observedGeneration, mysqlProblem } = status;
@@ -145,7 +147,7 @@ function notesOf(
     (observedGeneration ?? 0) < (metadata.generation ?? 0) &&
       'the controller has not observed the newest spec of the MySQLRollout yet',
     inForce?.status === 'False' && inForce.reason !== status.hold?.rule && inForce.message,
-    mysqlProblem !== undefined && `MySQL can not be asked, and the rollout goes on without: ${mysqlProblem}`,
+    mysqlProblem !== undefined && `cannot query MySQL; continuing without replication facts: ${mysqlProblem}`,
     released && status.hold?.rule !== 'Released' && 'released',
   ].filter((note) => note !== false);
 }
@@ -174,7 +176,7 @@ function verdictSentence(
       return reason === undefined ? 'pinned' : `pinned: ${reason}`;
     }
     case 'UpdatedOutOfBand':
-      return message === undefined ? 'updated: somebody else has taken its pod' : `updated${because}`;
+      return message === undefined ? 'updated: somebody else deleted its pod' : `updated${because}`;
     case 'Terminating':
       return `terminating${because}`;
     case 'Missing':

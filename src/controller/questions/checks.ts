@@ -10,9 +10,9 @@ import { type Answered, answered, answerFacts } from './answers.ts';
 import type { Row } from './asking.ts';
 
 export const checks: Row<'checks', null, Pick<ClusterSnapshot, 'checks'>> = {
-  asks: 'Prometheus: the queries of `checks`. No pass waits for it; the answer starts another one',
+  asks: 'Prometheus: the queries of `checks`. No pass waits for the answer, which starts another pass',
   lasts: `${freshSeconds} s before a step, ${askAgainSeconds} s while the cluster is watched`,
-  silence: 'no step that takes a member that works; a soak goes on for a while',
+  silence: 'no step that takes a working member; a soak continues for a while',
   // `Checks` has the answers.
   initial: null,
   ask: (_, { key, observed, sources }) => {

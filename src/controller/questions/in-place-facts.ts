@@ -125,5 +125,5 @@ export const imagePlaceOf = ({ node }: PodRecord, { image }: ImageNeeded): strin
 
 const whyMissing = ({ node }: PodRecord, { container, image, pulledAlways }: ImageNeeded): string =>
   pulledAlways
-    ? `${container} would not run until the registry answers, since its imagePullPolicy is Always`
+    ? `${container} would not run until the registry answers, because its imagePullPolicy is Always`
     : `${container} would not run while its image is pulled, and node ${node ?? 'unknown'} does not report ${image}`;

@@ -69,7 +69,7 @@ export function holdEvent(observation: Observation): Occurrence | null {
 /** The Event of a member that restarted at the update revision without a step. */
 export function outOfBandEvent(facts: EventSubject, ordinal: number): Occurrence {
   const revision = facts.objects.statefulSet?.updateRevision ?? '';
-  const note = `came up at revision ${revision} without a step of this controller: somebody else has taken its pod by a drain, an eviction or a deletion`;
+  const note = `came up at revision ${revision} without a step of this controller: somebody else deleted its pod by a drain, an eviction or a deletion`;
   return warningAbout(facts, ordinal, { reason: 'UpdatedOutOfBand', action: 'Updated' }, (name) => `${name} ${note}`);
 }
 

@@ -22,10 +22,10 @@ export const checks = {
     holds: ({ situation }) => pendingChecks(situation),
     awaits: 'checks',
     sentence: ({ checks }) =>
-      `Prometheus is being asked about the ${plural(checks, 'check', 'checks')} ${checks.join(', ')}`,
+      `waiting for Prometheus to answer the ${plural(checks, 'check', 'checks')} ${checks.join(', ')}`,
     meaning: 'A check has no answer that is recent enough for a step.',
     details:
-      'The answer decides. It may be asked for although `CheckUnavailable` is overridden, which is about a Prometheus that does not answer.',
+      'The answer decides. Prometheus is asked even while `CheckUnavailable` is overridden, because that rule is about missing answers.',
     endedBy: ['time'],
     ends: 'By itself, within seconds.',
     routine: true,
@@ -39,9 +39,9 @@ export const checks = {
       const messages = [...new Set(checks.map(({ message }) => message))].map(withoutFullStop);
       return `Prometheus has no answer to the ${plural(checks, 'check', 'checks')} ${names}: ${messages.join('; ')}`;
     },
-    meaning: 'Prometheus has not answered a check, or the answer can not be used.',
+    meaning: 'Prometheus has not answered a check, or its answer is unusable.',
     details:
-      'Prometheus is asked again after 30 seconds. A soak goes on for five minutes without an answer, and begins anew after that.',
+      'Prometheus is asked again after 30 seconds. A soak continues for five minutes without an answer, and then starts again.',
     endedBy: ['a person', 'time'],
     ends: 'By itself, once Prometheus answers. Check --prometheus-url, its certificate and token, and the query: the message has the words of Prometheus.',
     overridable: true,

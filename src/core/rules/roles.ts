@@ -16,7 +16,7 @@ export const roles = {
     meaning: 'The controller has asked MOCO to move the primary away from the last stale member.',
     details: 'Each attempt of MOCO blocks writes for a while.',
     endedBy: ['MOCO', 'time'],
-    ends: 'By itself, or after switchoverTimeoutSeconds, when the controller takes its request back.',
+    ends: 'By itself, or after switchoverTimeoutSeconds, when the controller withdraws its request.',
     routine: true,
     alert: 'MocoRolloutSwitchoverSlow',
     assumed: after('switchover', (snapshot, { member }) => moved(snapshot, [member])),

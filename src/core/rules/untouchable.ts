@@ -94,7 +94,7 @@ export const untouchable = {
     sentence: ({ write }) => `waiting to see the effect of the last step (${write})`,
     meaning: 'The controller has done a step and does not see its effect yet.',
     endedBy: ['Kubernetes', 'moco-rollout'],
-    ends: 'By itself within moments. After 30 seconds the controller reads past its cache.',
+    ends: 'By itself within moments. After 30 seconds the controller reads without its cache.',
     brief: true,
     assumed: after('moment', (snapshot) => ({ ...snapshot, ownWritePending: null })),
   }),

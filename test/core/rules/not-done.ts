@@ -31,7 +31,7 @@ export const step: Examples<keyof typeof stepRules> = {
     justDoesNot: when(stale().maintenance([[-3600, 100]]), next),
     alsoSays: [
       { closesAt: null, neededSeconds: 40, opensAt: null },
-      'no maintenance window is open; no opening of the next 30 days has 40 s for the next step',
+      'no maintenance window is open; no opening in the next 30 days has the 40 s that the next step takes',
     ],
   },
   Blackout: {
@@ -138,9 +138,9 @@ export const answers: Examples<keyof typeof answerRules> = {
   },
   CheckPending: {
     applies: held(stale().check('errant', null), { checks: ['errant'] }),
-    says: 'Prometheus is being asked about the check errant',
+    says: 'waiting for Prometheus to answer the check errant',
     justDoesNot: when(stale().check('errant', { kind: 'passing' }), next),
-    alsoSays: [{ checks: ['errant', 'lag'] }, 'Prometheus is being asked about the checks errant, lag'],
+    alsoSays: [{ checks: ['errant', 'lag'] }, 'waiting for Prometheus to answer the checks errant, lag'],
   },
   CheckUnavailable: {
     applies: held(
@@ -189,7 +189,7 @@ export const answers: Examples<keyof typeof answerRules> = {
         ],
         acknowledging: null,
       },
-      "the switchover away from moco-test-0 waits until replicas are less than 5 s behind: the delay of moco-test-1 is not read yet; moco-test-2 does not replicate (replication thread are stopped); the delay of moco-test-3 can't be read (ECONNREFUSED), and the wait for it ends after 30 s; moco-test-4 is 41 s behind",
+      "the switchover away from moco-test-0 waits until replicas are less than 5 s behind: the delay of moco-test-1 has not been read yet; moco-test-2 does not replicate (replication thread are stopped); the delay of moco-test-3 can't be read (ECONNREFUSED), and the wait for it ends after 30 s; moco-test-4 is 41 s behind",
       {
         member: 1,
         limitSeconds: null,
@@ -212,7 +212,7 @@ export const answers: Examples<keyof typeof answerRules> = {
         ],
         acknowledging: { others: 1, needed: 2 },
       },
-      "moco-test-1 waits until the other replicas have received what the primary has committed: moco-test-2 receives nothing from the primary (MySQL's error 1045); moco-test-3 receives nothing from the primary as it last said, and can't be read since (no answer within 1 s); moco-test-4 replicates and acknowledges no commit; by the primary's count 1 would acknowledge commits without it, and each commit needs 2",
+      "moco-test-1 waits until the other replicas have received what the primary has committed: moco-test-2 receives nothing from the primary (MySQL's error 1045); moco-test-3 receives nothing from the primary by its last answer, and can't be read since (no answer within 1 s); moco-test-4 replicates but acknowledges no commit; by the primary's count 1 would acknowledge commits without it, and each commit needs 2",
     ],
   },
   LongWrite: {
@@ -229,7 +229,7 @@ export const answers: Examples<keyof typeof answerRules> = {
     ),
     alsoSays: [
       { member: 0, write: null, others: 0, graceSeconds: 60 },
-      'the primary moco-test-0 is being asked about open writes',
+      'waiting for the primary moco-test-0 to report open writes',
       { member: 0, write: shownWrite, others: 2, graceSeconds: 60 },
       'the switchover away from moco-test-0 waits, for at most 60 s, for a write that session 42 of app@10.0.0.7:51234 began at 2026-07-01T12:00:00Z and that waits for its client, and for 2 more',
       { member: 0, write: shownWrite, others: 19, graceSeconds: null },
@@ -242,7 +242,7 @@ export const answers: Examples<keyof typeof answerRules> = {
     applies: held(drained().statefulSet({ strategy: 'RollingUpdate', partition: 3, newPods: 'CurrentRevision' }), {
       revision: revisionBefore,
     }),
-    says: 'new pods come up at revision 5897fd84f8, until the pods exist again that somebody else has taken',
+    says: 'new pods come up at revision 5897fd84f8 until the pods that somebody else deleted exist again',
     justDoesNot: when(drained().memory({ verified: true, waiting: [1, 2] }), deletes('MemberDown', 1)),
   },
   MembersNotAsked: {
@@ -267,8 +267,8 @@ export const answers: Examples<keyof typeof answerRules> = {
   },
   RecreationUnknown: {
     applies: held(stale().members(member(2).stale().recreatable({ ageSeconds: 60 })), { members: [2] }),
-    says: 'it is being read whether moco-test-2 can come back',
+    says: 'checking whether moco-test-2 can be recreated',
     justDoesNot: when(stale().members(member(2).stale().recreatable({ ageSeconds: 59 })), next),
-    alsoSays: [{ members: [1, 2] }, 'it is being read whether moco-test-1, moco-test-2 can come back'],
+    alsoSays: [{ members: [1, 2] }, 'checking whether moco-test-1, moco-test-2 can be recreated'],
   },
 };

@@ -57,7 +57,7 @@ export const recreatable: Examples<keyof typeof recreatableRules> = {
       {},
       60,
     ),
-    says: 'the end of moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 is being deleted and goes with the pod',
+    says: 'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 is being deleted and goes with the pod',
     justDoesNot: when(stale().members(member(1).stale().claimEnds()), next),
     alsoSays: [
       {
@@ -67,7 +67,7 @@ export const recreatable: Examples<keyof typeof recreatableRules> = {
           { name: 'logs-moco-test-2', state: 'terminating' },
         ],
       },
-      'the end of moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 does not exist any more and its claim logs-moco-test-2 is being deleted and goes with the pod',
+      'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 no longer exists and its claim logs-moco-test-2 is being deleted and goes with the pod',
     ],
   },
   NodeTakesNoPods: {
