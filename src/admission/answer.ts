@@ -4,6 +4,8 @@ import { mayHaveMoreValues } from '../base/text.ts';
 import { type BodyBudget, readBody } from './bodies.ts';
 import { type Reviewer, statefulSetShape } from './mutations.ts';
 
+// Answers AdmissionReviews over HTTP, within limits for bodies and values.
+
 /**
  * An AdmissionReview holds the new object and the old one. The API server accepts request bodies of up to 3 MiB, so the
  * two have at most 6 MiB, and 2 MiB more for the envelope. An object can be stored and still exceed this only if it has

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
+// Reads the bodies of requests within one budget for all of them.
+
 /** Every chunk that arrives is kept in an object of its own, however short it is. */
 const pieceOverheadBytes = 256;
 

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 
+// The certificates of the webhook server, read again when they change.
+
 export interface WebhookLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

@@ -20,6 +20,8 @@ import { RecentNodes } from './questions/recent-nodes.ts';
 import { Reconciler } from './reconciler.ts';
 import { SequenceReconciler } from './sequence-reconciler.ts';
 
+// Connects watches, work queues and reconcilers.
+
 export interface ControllerOptions
   extends Pick<
     Context,

@@ -3,6 +3,8 @@ import { hasNeverStarted } from './member.ts';
 import type { Member, Situation } from './situation.ts';
 import type { Step } from './step.ts';
 
+// What each kind of step does to the cluster and to its members. Gates and confirmation follow from it.
+
 /** What a step does to a cluster or to one of its members. The text is for SPEC.md. */
 export const effectKinds = {
   writes: 'something is written',

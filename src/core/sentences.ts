@@ -3,6 +3,8 @@ import type { Evidence, MemberState } from './member.ts';
 import type { AlteredField, Contention } from './snapshot.ts';
 import { restoreRules, type Step, stepRules, undemoteReasons } from './step.ts';
 
+// Sentences about facts and steps, for statuses, Events, logs and commands.
+
 export type Wait =
   | { readonly for: 'state'; readonly state: MemberState; readonly evidence: Evidence | null }
   | { readonly for: 'role' }

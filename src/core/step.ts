@@ -1,5 +1,7 @@
 import type { ContainerResources, InPlaceChange } from './in-place-changes.ts';
 
+// The steps that a decision can return, and their names and reasons.
+
 /** A pod that a step acts on, with what the preconditions of the step need. */
 export interface Target {
   readonly ordinal: number;

@@ -5,6 +5,8 @@ import type { ExchangeRequest, ExchangeResponse, World } from '../base/world.ts'
 import { ApiError, errorOfAnswer, type NoAnswerReason } from './api-error.ts';
 import { type Priority, type Reservation, TokenBucket } from './token-bucket.ts';
 
+// The only way to the API server: rate limit, time limits, retries, and one type of error.
+
 export type { Priority } from './token-bucket.ts';
 
 const defaultTimeoutMilliseconds = 10_000;

@@ -20,6 +20,13 @@ import { type Listing, ReflectorStore } from './reflector-store.ts';
 import { path } from './resource.ts';
 import type { Store, Stored } from './store.ts';
 
+// Keeps a store in sync with the API server for one kind of object.
+//
+//     list (pages, or streamed by the watch) ---> store
+//       ^                                           ^
+//       | gap, expired, too long silent             | events, bookmarks
+//       +------------------- watch -----------------+
+
 /** Parsing a page blocks the event loop, and garbage of larger pages outlives the young generation. */
 const defaultPageSize = 50;
 /** The server ends each watch after a random time between these two, so that they do not all end together. */

@@ -1,3 +1,5 @@
+// One bounded conversation with a server that may be hostile: limits for time, bytes and packets.
+
 // oxlint-disable no-restricted-imports -- the one place where mysqld is reached
 import { connect, isIP } from 'node:net';
 import type { Connection, RowDataPacket } from 'mysql2';

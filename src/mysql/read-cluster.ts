@@ -12,6 +12,8 @@ import {
   type WhoItIs,
 } from './statements.ts';
 
+// What is asked of the members of a cluster, in which order, and when an answer counts as complete.
+
 export interface AskedMember {
   readonly uid: string;
   /** The name of its pod, which is the host name of its mysqld. */

@@ -17,6 +17,8 @@ import type { ClusterApi, InPlacePatch } from './cluster-client.ts';
 import type { LiveObjects } from './cluster-reader.ts';
 import { adoptStatefulSet, type Kept, keepRevisions, releaseStatefulSet, type StrategyKeeper } from './strategy.ts';
 
+// Carries out one step: it turns a decision of the core into a write, and the response into a result.
+
 /** The result of a step. `unknown`: it may or may not have happened. */
 export type StepResult = 'done' | 'refused' | 'conflict' | 'unknown';
 

@@ -1,5 +1,8 @@
 import { clusterKind } from '../moco/names.ts';
 
+// The rights of the controller. Roles, the chart, the table in docs/security.md and `kubectl moco-rollout check` follow
+// from it.
+
 /**
  * Every right of the controller: its purpose, the code that uses it, and the rules of the admission policies that
  * confine it. `make docs` writes the roles of `config/rbac`, those of the chart and the table of docs/security.md from

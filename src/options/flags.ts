@@ -19,6 +19,9 @@ import {
   url,
 } from './flag.ts';
 
+// The one list of the controller's flags and feature gates. The reference, the chart's schema and the plugin's
+// `--assume` follow from it.
+
 interface FeatureGate {
   readonly stage: 'ALPHA' | 'BETA' | 'GA';
   readonly enabledByDefault: boolean;

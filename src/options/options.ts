@@ -5,6 +5,8 @@ import { showBindAddress } from '../telemetry/http-server.ts';
 import { type Flag, read } from './flag.ts';
 import { flags, type Options } from './flags.ts';
 
+// Reads the command line of the controller, and refuses flags that contradict each other before anything is started.
+
 export type OptionsParsed =
   | { readonly kind: 'options'; readonly options: Options }
   | { readonly kind: 'help'; readonly text: string }

@@ -3,6 +3,8 @@ import { createServer, type Server as HttpServer, type IncomingMessage, type Ser
 import type { Server, Socket } from 'node:net';
 import { ClientRates, limitConnections, type Rate } from './clients.ts';
 
+// A small server for probes and metrics that no client can exhaust.
+
 interface HttpAnswer {
   readonly status: number;
   readonly contentType: string;

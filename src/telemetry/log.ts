@@ -1,6 +1,8 @@
 import { destination, type Logger, levels, pino, stdSerializers } from 'pino';
 import { escaped } from '../base/text.ts';
 
+// The log of the program: its fields, its formats, and what is shown of errors.
+
 /**
  * Every field of a log line, and its meaning. All lines about one thing use the same name for it. Lines for people show
  * the fields in this order. `make docs` writes them into docs/reference.md, and a test compares them with the code.

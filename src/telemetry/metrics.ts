@@ -3,6 +3,8 @@ import { Declared, labelValue, type Series } from './declared.ts';
 import { RolloutMetrics } from './rollout-metrics.ts';
 import { ApiClientMetrics, CacheMetrics, CheckMetrics, WebhookMetrics, WorkQueueMetrics } from './runtime-metrics.ts';
 
+// All metrics of the program in one registry, except those about single rollouts.
+
 class ProgramMetrics extends Declared {
   readonly build = this.gauge(
     'moco_rollout_build_info',

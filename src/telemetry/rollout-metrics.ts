@@ -1,6 +1,8 @@
 import type { Registry } from 'prom-client';
 import { Declared, labelValue, type Series } from './declared.ts';
 
+// The metrics about rollouts. The dashboard and the alerts use these names.
+
 /** From a member that starts in seconds to one that clones for hours. */
 const memberBucketsSeconds = [1, 2, 5, 10, 20, 40, 60, 90, 120, 180, 300, 600, 1200, 1800, 3600, 7200];
 const switchoverBucketsSeconds = [0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 45, 60, 90, 120];

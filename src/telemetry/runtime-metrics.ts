@@ -1,6 +1,8 @@
 import type { Registry } from 'prom-client';
 import { Declared, type Series } from './declared.ts';
 
+// The metrics about this process as a client: requests, watches, queues and queries.
+
 /**
  * Requests to the API server, under client-go's names, so that dashboards for controllers also show this one. The
  * duration ends with the response header, since a watch lasts as long as it is followed.

@@ -17,6 +17,8 @@ import { keyIn, listAll, listOrNothing } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
 
+// Checks that admission keeps the update strategy of StatefulSets.
+
 const policyName = 'moco-rollout-statefulset';
 const longestWarningDays = 7;
 const millisecondsPerDay = 86_400_000;

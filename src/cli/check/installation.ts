@@ -11,6 +11,8 @@ import { controllerNote, isLed } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok, unknown } from './finding.ts';
 
+// Checks MOCO, the CRDs and the controller itself.
+
 export async function kubernetes({ client }: Session): Promise<Found> {
   const version = await kubernetesVersion(client);
   const { supported, sentence } = judgeKubernetes(version);

@@ -19,6 +19,8 @@ import { clustersIn, keyIn, listAll, listEach } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
 
+// Checks objects beside the members that can block or harm a rollout: budgets, claims, manifests.
+
 /** A budget that allows no disruption even if all the pods that it selects are healthy. */
 export async function budgets(session: Session): Promise<Found> {
   const clusters = await clustersIn(session, session.namespace);

@@ -11,6 +11,8 @@ import { type Found, failed, ok, unknown } from './finding.ts';
 import { asController, podSpecOf } from './installation.ts';
 import { deniedTo, whereAsked } from './rights.ts';
 
+// Checks the access to MySQL itself, and the plugins that semi-synchronous replication needs.
+
 /** Whether MySQL itself is queried, and if not, what remains unknown. */
 export async function mysql(session: Session): Promise<Found> {
   const { options, unknown: why } = await publishedFlags(session);

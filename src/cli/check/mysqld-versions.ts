@@ -11,6 +11,8 @@ import { find, ifAllowed, keyIn, listEach } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok, unknown } from './finding.ts';
 
+// Checks whether MySQL supports the versions that clusters run and will run.
+
 /**
  * What MySQL would refuse: data that a newer or a much older mysqld has written, and a source of a newer series than
  * its replica. Also members of one revision that run different builds.

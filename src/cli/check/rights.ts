@@ -7,6 +7,8 @@ import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
 import { asController } from './installation.ts';
 
+// Checks the rights of the controller and of the user.
+
 const rightsOf = (permissions: readonly Permission[]): readonly Right[] =>
   permissions
     // Without the policies this right is deliberately not granted.

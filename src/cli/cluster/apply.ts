@@ -7,6 +7,8 @@ import { CommandError } from '../command-error.ts';
 import { rolloutOf } from './clusters.ts';
 import type { Session } from './session.ts';
 
+// Writes settings as a user, by server-side apply, and explains who else owns a field.
+
 type SettingVerb = 'pause' | 'approve' | 'override' | 'pin' | 'restore';
 
 type KeyedList = 'overrides' | 'pinnedMembers';

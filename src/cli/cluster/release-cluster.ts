@@ -16,6 +16,8 @@ import { CommandError, sentenceOf } from '../command-error.ts';
 import { observeIfExists } from './cluster-snapshot.ts';
 import type { Session } from './session.ts';
 
+// Releases a cluster step by step, by the rules of the controller but with the rights of the user.
+
 interface ReleasedOutcome {
   readonly kind: 'back' | 'left';
   readonly reason: string;

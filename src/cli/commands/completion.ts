@@ -11,6 +11,8 @@ import type { Host } from '../host.ts';
 import { type CommandOption, optionOf, type Texts, valuesOf } from '../option.ts';
 import { argumentAt, type CliCommand, localCommand, type Named, optionsOf } from './command.ts';
 
+// Completes words on the command line, with names from the cluster.
+
 /** The name that kubectl 1.26 and later look up in PATH. */
 const scriptName = 'kubectl_complete-moco_rollout';
 const script = `#!/bin/sh

@@ -18,6 +18,8 @@ import { anyText, duration, toggle, type Values } from '../option.ts';
 import { clusterCommand } from './command.ts';
 import { ruleNamed } from './explain.ts';
 
+// The command `override`.
+
 const verb = 'override';
 
 const ownOptions = {

@@ -36,6 +36,8 @@ import { clusterCommand, isAboutFleet } from './command.ts';
 import { planFleet } from './plan-fleet.ts';
 import { fleetOptions, planOptions } from './plan-options.ts';
 
+// The command `plan`.
+
 /** Shows what would happen next, by the same decisions as the controller's. */
 export const planCommand = clusterCommand({
   name: 'plan',

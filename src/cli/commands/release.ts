@@ -9,6 +9,8 @@ import type { Session } from '../cluster/session.ts';
 import { duration, toggle, type Values } from '../option.ts';
 import { clusterCommand, selectionOptions } from './command.ts';
 
+// The commands `release` and `adopt`.
+
 /** How many clusters are released in parallel. The client's own rate limit applies to the requests. */
 const mostParallel = 8;
 

@@ -17,6 +17,8 @@ import { CommandError } from '../command-error.ts';
 import { toggle } from '../option.ts';
 import { clusterCommand } from './command.ts';
 
+// The commands `restore` and `unrestore`, with what they mean for the data.
+
 const verb = 'restore';
 
 /** Gives a failed member its previous revision back: an entry of `spec.restore`. */

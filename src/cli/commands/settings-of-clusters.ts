@@ -16,6 +16,8 @@ import { anyText, toggle } from '../option.ts';
 import { volumeWarning } from '../terminal/view.ts';
 import { clusterCommand, selectionOptions } from './command.ts';
 
+// The commands that set one field of a MySQLRollout: `pause`, `resume`, `approve`, `pin` and `unpin`.
+
 export const pauseCommand = clusterCommand({
   name: 'pause',
   arguments: '[NAME...]',

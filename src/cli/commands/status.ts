@@ -25,6 +25,8 @@ import { objectFormat, objectOutputOption, writeLines, writeObjects } from '../t
 import { type ClusterView, isHeld, viewOf } from '../terminal/view.ts';
 import { allNamespacesOption, clusterCommand, selectorOption } from './command.ts';
 
+// The commands `status` and `get`.
+
 const options = {
   selector: selectorOption,
   allNamespaces: allNamespacesOption,

@@ -28,6 +28,8 @@ import { differenceInWords } from '../terminal/lines.ts';
 import { outputFlags, writeData } from '../terminal/output.ts';
 import { clusterCommand, selectionOptions } from './command.ts';
 
+// The command `undo`.
+
 /** How many clusters are read at a time. */
 const clustersAtOnce = 8;
 const imageOfMysqld = `spec.containers[${mysqldContainer}].image`;

@@ -10,6 +10,8 @@ import { duration } from '../option.ts';
 import { withoutPlace } from '../terminal/lines.ts';
 import { clusterCommand, selectionOptions } from './command.ts';
 
+// The command `wait`.
+
 /** Watches until all members of the clusters match their MySQLClusters. */
 export const waitCommand = clusterCommand({
   name: 'wait',

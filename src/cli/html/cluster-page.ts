@@ -8,6 +8,8 @@ import type { ClusterView } from '../terminal/view.ts';
 import { document, type Html, html, instant, timeOfDay } from './document.ts';
 import { entriesOf, figuresOf } from './figures.ts';
 
+// The HTML page about one cluster: a timeline of each rollout, and its figures.
+
 /** One rollout and its events. Times are milliseconds since 1970. */
 type Timeline = ReturnType<typeof timelineOf>;
 

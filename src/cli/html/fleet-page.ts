@@ -4,6 +4,8 @@ import { brief, counted } from '../terminal/lines.ts';
 import { document, Html, html, instant } from './document.ts';
 import { type FleetCluster, type FleetRollout, holdCosts, imageCounts, notBegun, sum, together } from './figures.ts';
 
+// The HTML page about a fleet: what was rolled out, which holds occurred, and a row for each cluster.
+
 interface FleetPage {
   /** Such as `all namespaces`. */
   readonly scope: string;

@@ -3,6 +3,8 @@ import { nameOf } from '../../kube/store.ts';
 import type { Cause, ShownFleetPlan, Span } from '../../plan/fleet-plan.ts';
 import { brief, joined, type Line, line, type Piece, piece, table, wrapped } from './lines.ts';
 
+// How `plan --fleet` shows a plan on a terminal.
+
 type ShownCluster = ShownFleetPlan['clusters'][number];
 
 /** A plan of a fleet: its stages, a drawing, what takes the longest, and what never begins. */

@@ -13,6 +13,8 @@ import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { brief, changeInWords, secondsSince } from './lines.ts';
 
+// What commands show of a cluster, independent of how it is printed.
+
 /**
  * MOCO expands the volume claims of a cluster only while its StatefulSet is not being updated (`isUpdatingStatefulSet`
  * in MOCO's `controllers/pvc.go`). It re-creates the StatefulSet with the new volume template in any case. After that

@@ -9,6 +9,8 @@ import type { CheckMetrics } from '../../telemetry/runtime-metrics.ts';
 import { type Answered, answered, answerFacts } from './answers.ts';
 import type { Row } from './asking.ts';
 
+// The question `checks`: asks Prometheus, in the background and for all clusters.
+
 export const checks: Row<'checks', null, Pick<ClusterSnapshot, 'checks'>> = {
   asks: 'Prometheus: the queries of `checks`. No pass waits for the answer, which starts another pass',
   lasts: `${freshSeconds} s before a step, ${askAgainSeconds} s while the cluster is watched`,

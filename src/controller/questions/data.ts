@@ -7,6 +7,8 @@ import type { ClusterApi } from '../../objects/cluster-client.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { Asking, Row } from './asking.ts';
 
+// The question `data`: reads and writes the record of each member's data on its claim.
+
 /** What a claim says about the data of its member, on the monotonic clock. */
 interface KnownRecord {
   readonly record: DataRecord | null;

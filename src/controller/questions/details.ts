@@ -7,6 +7,8 @@ import { clusterKind } from '../../moco/names.ts';
 import { type TemplateChange, templateChanges } from '../../moco/template-changes.ts';
 import type { Asking, Row } from './asking.ts';
 
+// The question `details`: reads what only users need.
+
 interface KnownDetails {
   /** The newest FailedCreate message of the StatefulSet. Ends with the hold `MemberMissing`. */
   readonly createFailure: { readonly message: string | null; readonly atMilliseconds: number } | null;

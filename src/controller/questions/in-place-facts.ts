@@ -8,6 +8,8 @@ import { withResize } from '../../moco/in-place/resize.ts';
 import { hasMysqldRestarted, hasRestartedResized } from '../../moco/in-place/restart.ts';
 import type { ClusterObjects, LivePod, PodRecord } from '../../moco/records.ts';
 
+// The facts about updates in place that follow from the answers to the question `inPlace`.
+
 /** The pod templates of revisions, `withPodDefaults`. A string says why a template can't be read. */
 export type TemplatesRead = ReadonlyMap<string, Json | string>;
 

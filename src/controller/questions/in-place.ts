@@ -19,6 +19,8 @@ import {
   nothingReadInPlace,
 } from './in-place-facts.ts';
 
+// The question `inPlace`: reads templates and images for updates in place.
+
 /** A node reports its images with its status: every five minutes, and when it changes. It may remove an image again. */
 const againMilliseconds = 60_000;
 

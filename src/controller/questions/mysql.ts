@@ -13,6 +13,8 @@ import { memberName } from '../facts/member-name.ts';
 import { type Answered, answered, answerFacts, seriesMilliseconds } from './answers.ts';
 import type { Asking, Observed, Row } from './asking.ts';
 
+// The question `mysql`: what MySQL itself says, and how long each part of an answer counts.
+
 /** What MySQL itself last said, on the monotonic clock. */
 interface KnownMysql extends Pick<MysqlReading, 'writes'> {
   /** Why no member can be asked, since the first of the consecutive failures. */

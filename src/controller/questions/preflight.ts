@@ -31,6 +31,8 @@ import {
 } from './preflight-pods.ts';
 import type { NodeRead } from './recent-nodes.ts';
 
+// The question `preflight`: creates short-lived pods on nodes and follows them.
+
 /** Passes may follow each other faster than pods change. */
 const againMilliseconds = 900;
 

@@ -12,6 +12,8 @@ import { type Acted, sparesSwitchover } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
 import { isShown, reportedAfterSeconds } from './due.ts';
 
+// The Events about a cluster: reasons, messages, and when there is one.
+
 /** The facts about a cluster that an Event needs. */
 export type EventSubject = Pick<ObservedFacts, 'objects' | 'rollout'>;
 

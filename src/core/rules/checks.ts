@@ -3,6 +3,8 @@ import { plural, withoutFullStop } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
 import { after, rule } from './rule.ts';
 
+// Rules about the answers of Prometheus to the checks of users.
+
 /** Queries of the user that must return nothing. */
 export const checks = {
   CheckFailing: rule<{ readonly checks: readonly FailingCheck[] }>({

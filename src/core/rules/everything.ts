@@ -6,6 +6,8 @@ import type { Situation } from '../situation.ts';
 import type { Contention } from '../snapshot.ts';
 import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 
+// Rules that block every step except taking back a demotion.
+
 /** How long a policy has to be gone before its end permits anything. */
 const policySettlesSeconds = 30;
 

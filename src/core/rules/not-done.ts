@@ -10,6 +10,8 @@ import { unread } from './recreatable.ts';
 import { preflightRunning } from './refused-on-nodes.ts';
 import { type Asked, after, type MemberName, rule, untilOpening } from './rule.ts';
 
+// Rules about the chosen step: when it may begin, and why it was not done.
+
 export const step = {
   OutsideMaintenanceWindow: rule<ClosedBy['OutsideMaintenanceWindow']>({
     holds: (asked) => closedBy(asked, 'OutsideMaintenanceWindow'),

@@ -9,6 +9,8 @@ import { doesNotWork } from '../statefulset-controller.ts';
 import { after, rule } from './rule.ts';
 import { isTerminationAwaited, terminatingMembers } from './unavailable.ts';
 
+// Rules about members that do not participate, and the failovers that may need them.
+
 export const notParticipating = {
   MemberDownOutOfOrder: rule<{
     readonly member: number;

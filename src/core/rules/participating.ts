@@ -12,6 +12,8 @@ import { lacksRoleForOthers, mayKeepRolesBack } from './roles.ts';
 import { type Asked, after, asksFor, rule, untilOpening } from './rule.ts';
 import { unavailableLimit, unavailableMembers } from './unavailable.ts';
 
+// Rules that protect members that participate.
+
 export const participating = {
   UpdatedMemberNotParticipating: rule<UnsettledMember>({
     holds: (asked) => unsettledMember(asked),

@@ -12,6 +12,8 @@ import type { Member, Situation } from '../situation.ts';
 import type { MemberFacts } from '../snapshot.ts';
 import { after, rule } from './rule.ts';
 
+// Rules about what deleting a pod would destroy, and whether it could come back.
+
 export const recreatable = {
   ClaimTerminating: rule<{ readonly member: number; readonly claims: readonly EndingClaim[] }>({
     holds: ({ situation, members }) => {

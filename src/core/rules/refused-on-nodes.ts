@@ -3,6 +3,8 @@ import { andMore, plural, withoutFullStop } from '../sentences.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
 
+// Rules about what a preflight has found on nodes.
+
 const asksNodes = { kind: 'preflight', begins: true } as const;
 
 interface Refused extends Pick<NodeRefusal, 'nodeName' | 'message'> {

@@ -5,6 +5,8 @@ import type { Member, Situation } from '../situation.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
 import { isStuckTerminating, isTerminationAwaited, terminatingMembers } from './unavailable.ts';
 
+// Rules about switchovers and role labels in progress.
+
 export const roles = {
   AwaitingSwitchover: rule<{ readonly member: number; readonly timeoutSeconds: number }>({
     holds: ({ situation: { primary, policy } }) =>

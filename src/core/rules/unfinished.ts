@@ -5,6 +5,8 @@ import type { Situation } from '../situation.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
 import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 
+// Rules about a failing revision, and about clusters that are not complete yet.
+
 /**
  * The revision fails where it was tried first. Members that are down get it once the progress deadline has passed
  * without a quorum.

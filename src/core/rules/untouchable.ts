@@ -2,6 +2,8 @@ import { contradiction } from '../member.ts';
 import { isPossibleSize, type Situation } from '../situation.ts';
 import { after, holdsIf, rule } from './rule.ts';
 
+// Rules under which nothing is written at all.
+
 export const untouchable = {
   SnapshotInconsistent: rule<{ readonly problem: string }>({
     holds: ({ situation }) => {
