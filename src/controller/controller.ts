@@ -3,6 +3,7 @@ import { isNamespaceTerminating } from '../kube/api-error.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import { nameOf, splitKey } from '../kube/store.ts';
 import { WorkQueue, type WorkQueueOptions } from '../kube/work-queue.ts';
+import type { LeasePlace } from '../moco/lease-place.ts';
 import type { StatefulSetRecord } from '../moco/records.ts';
 import { Cache } from '../objects/cache.ts';
 import { StatusClient } from '../objects/status-client.ts';
@@ -16,6 +17,7 @@ import { followFleet } from './fleet/follow-fleet.ts';
 import type { Context } from './pass/pass.ts';
 import { PolicyReconciler } from './policy-reconciler.ts';
 import { type CheckReader, Checks } from './questions/checks.ts';
+import { MocoLeases } from './questions/moco-lease.ts';
 import { RecentNodes } from './questions/recent-nodes.ts';
 import { Reconciler } from './reconciler.ts';
 import { SequenceReconciler } from './sequence-reconciler.ts';
@@ -36,6 +38,7 @@ export interface ControllerOptions
     readonly checks: CheckMetrics;
   };
   readonly fleetLimits: FleetLimits;
+  readonly mocoLease: LeasePlace;
   /** An empty list stands for all namespaces. */
   readonly namespaces: readonly string[];
   readonly concurrency: number;
@@ -81,6 +84,7 @@ export class Controller {
       mayLackNodes: namespaces.length > 0,
       triesPods: options.dryRunPods,
       nodes: new RecentNodes(world),
+      moco: new MocoLeases(world, options.mocoLease),
       checks: new Checks(options.readCheck, world, metrics.checks, (key) => this.#queue.add(key)),
       recorder: this.#recorder,
       metrics: metrics.rollouts,

@@ -13,6 +13,7 @@ import type { RolloutPolicy } from './policy.ts';
 import { askedAgain, type Question, type QuestionKind, together } from './questions.ts';
 import { reports } from './reports.ts';
 import { asksOf, awaitedBy, type Hold, isAnswer, isRequestedByUser, isTurn } from './rules/catalogue.ts';
+import { asksMoco } from './rules/moco.ts';
 import { isOfItsWrite } from './rules/not-done.ts';
 import { type Situation, survey } from './situation.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
@@ -73,7 +74,7 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
     asks: together([
       ...asksOf(hold, situation),
       ...asksBeside(situation, outcome, by),
-      ...[blocked, ...unread].flatMap((one) => asksOf(one, situation)).filter(({ kind }) => kind === 'recreatable'),
+      ...[blocked, ...unread].flatMap((one) => asksOf(one, situation)).filter(({ kind }) => ofMembers.includes(kind)),
       ...(asks ? [{ kind: 'checks' } as const] : []),
       ...ofFacts(situation),
       ...(step.kind === 'none' ? [detailsOf(situation)] : []),
@@ -83,6 +84,9 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
     requeueAfterSeconds: situation.deadlines.soonestSeconds,
   };
 }
+
+/** They are asked about members that were passed over as well. */
+const ofMembers: readonly QuestionKind[] = ['recreatable', 'clones'];
 
 /**
  * Who is next, and what that needs: the first candidate whose effects no gate holds, or else the first hold. No other
@@ -106,7 +110,7 @@ function choose(
       const hold = closed(situation, candidate, by);
       const other = hold?.rule === 'RevisionsKept' ? closed(situation, candidate, withoutKept(by)) : hold;
       if (other === null || isOfItsWrite(other.rule)) return { next: { candidate, hold }, unread };
-      if (other.rule === 'RecreationUnknown') unread.push(other);
+      if (other.rule === 'RecreationUnknown' || other.rule === 'CloneUnknown') unread.push(other);
       if (isTurn(other.rule)) turn ??= { candidate, hold };
       first ??= { candidate, hold };
     }
@@ -183,6 +187,7 @@ function ofFacts(situation: Situation): readonly Question[] {
   return [
     ...(unread.length > 0 || notes.length > 0 ? [{ kind: 'data', members: unread, notes } as const] : []),
     ...(mayUpdateInPlace ? [{ kind: 'inPlace' } as const] : []),
+    ...asksMoco(situation),
     ...(preflightPodsExist ? [{ kind: 'preflight', begins: false } as const] : []),
   ];
 }

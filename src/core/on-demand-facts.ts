@@ -10,10 +10,12 @@ export interface FailingSeries {
   readonly value: string;
   /** How many other series the answer has. */
   readonly others: number;
+  /** Instead of a series: the selector that has none, where that fails the check. */
+  readonly missing?: string;
 }
 
 /** The last answer to a question that is asked again and again. */
-interface LastReading<Reading> {
+export interface LastReading<Reading> {
   readonly reading: Reading;
   /** Seconds since the answer came. */
   readonly ageSeconds: number;
@@ -32,6 +34,21 @@ export interface NotAsked {
 }
 
 export const notAsked: NotAsked = { kind: 'notAsked' };
+
+/** What this process has seen of the Lease by which moco-controller elects its leader. */
+export interface MocoLease {
+  /** `namespace/name`. */
+  readonly lease: string;
+  /** `free`: no process holds it. `forbidden`: it may not be read, so that nothing is known. */
+  readonly state: 'held' | 'free' | 'missing' | 'forbidden';
+  /** Since it was read. `null` if it never was; the rest then means nothing. */
+  readonly ageSeconds: number | null;
+  /** How long ago the latest renewal that this process knows of was made, at most. `null` if it knows of none. */
+  readonly renewedForSeconds: number | null;
+  /** Within which its holder has to renew it. */
+  readonly durationSeconds: number;
+  readonly holder: string;
+}
 
 /** The answer of a member itself: of its agent, which asks its mysqld. */
 export type MemberAnswer =
@@ -119,6 +136,20 @@ export interface ReplicationDelay extends LastReading<DelayReading> {
   /** The uid of its pod. */
   readonly uid: string;
 }
+
+/** Whether a replica copies its data from another member, by its agent. */
+export type CloneReading =
+  /** The agent runs the clone. */
+  | { readonly kind: 'cloning' }
+  /** MySQL says that its last clone has not completed, and the agent runs none: it failed, or the agent restarted. */
+  | { readonly kind: 'unfinished' }
+  | { readonly kind: 'notCloning' }
+  /** It could not be asked, or the answer can't be used. */
+  | { readonly kind: 'unknown'; readonly message: string };
+
+/** An answer counts for as long before a step that ends the clone, and while one holds it is asked again that often. */
+export const freshCloneSeconds = 5;
+export const cloneAgainSeconds = 30;
 
 /**
  * What nodes have found out about the update revision before a member is taken (setting `preflight`). Only nodes with a

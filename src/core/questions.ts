@@ -1,3 +1,4 @@
+import { mayClone } from './clone.ts';
 import { type DueRecord, unsureData } from './data.ts';
 import { type EffectKind, isConfirmed, membersOf } from './effects.ts';
 import { reliedOn, type Situation } from './situation.ts';
@@ -17,6 +18,8 @@ export type Question =
   | { readonly kind: 'delays' }
   /** Whether these members answer, by ordinal: those that a step relies on. */
   | { readonly kind: 'members'; readonly members: readonly number[] }
+  /** Whether these replicas clone, by ordinal, from their agents. */
+  | { readonly kind: 'clones'; readonly members: readonly number[] }
   /** What MySQL itself says, before a member stops or before a switchover. */
   | { readonly kind: 'mysql'; readonly for: 'stop' | 'switchover' }
   /** Details only for users. No step waits for them. */
@@ -25,6 +28,8 @@ export type Question =
   | { readonly kind: 'preflight'; readonly begins: boolean }
   /** Whether these members can be recreated, by ordinal. */
   | { readonly kind: 'recreatable'; readonly members: readonly number[] }
+  /** Whether moco-controller renews its Lease. */
+  | { readonly kind: 'moco' }
   /**
    * Which mysqld has started on the data of these members, according to their claims, and what has to be noted there.
    */
@@ -54,6 +59,18 @@ const same = <One>(one: One): One => one;
 export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> } = {
   inPlace: { together: same, again: null },
   delays: { together: same, again: { before: ['movesPrimary'], question: () => ({ kind: 'delays' }) } },
+  clones: {
+    together: (one, other) => ({ kind: 'clones', members: [...new Set([...one.members, ...other.members])] }),
+    again: {
+      before: ['stops'],
+      question: (step, _, situation) => {
+        const ordinals = membersOf(situation, step)
+          .filter(mayClone)
+          .map(({ ordinal }) => ordinal);
+        return ordinals.length === 0 ? null : { kind: 'clones', members: ordinals };
+      },
+    },
+  },
   members: {
     together: (one, other) => ({ kind: 'members', members: [...new Set([...one.members, ...other.members])] }),
     again: {
@@ -95,6 +112,7 @@ export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> }
       },
     },
   },
+  moco: { together: same, again: { before: ['stops', 'movesPrimary'], question: () => ({ kind: 'moco' }) } },
   data: {
     together: (one, other) => ({
       kind: 'data',

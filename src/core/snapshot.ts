@@ -5,6 +5,9 @@ import type { MysqldFacts } from './mysql-versions.ts';
 import type {
   AskedMember,
   CheckFacts,
+  CloneReading,
+  LastReading,
+  MocoLease,
   MysqlReading,
   NotAsked,
   Preflight,
@@ -35,6 +38,8 @@ export interface ClusterSnapshot {
   readonly budgets: readonly BudgetFacts[];
   /** How far replicas were behind when they were last asked. Only replicas that the next step depends on are asked. */
   readonly replicationDelays: readonly ReplicationDelay[];
+  /** Whether moco-controller works, as far as its Lease shows. */
+  readonly moco: MocoLease;
   /** What members themselves answered when they were last asked. Only those that the next step relies on are asked. */
   readonly memberAnswers: readonly AskedMember[];
   /** What MySQL itself last said. `null` while the feature gate is off. */
@@ -238,6 +243,8 @@ export interface AskedMemberFacts {
   readonly recreatable: Recreatable | NotAsked;
   /** Its node is being drained, as far as that was read: it has to move anyway. */
   readonly nodeLeaves: boolean;
+  /** What its agent last said about a clone; `null` if it was never asked. */
+  readonly clone: LastReading<CloneReading> | null;
 }
 
 export interface MemberFacts extends AskedMemberFacts {

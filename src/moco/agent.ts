@@ -1,4 +1,4 @@
-import type { DelayReading, MemberAnswer } from '../core/on-demand-facts.ts';
+import type { CloneReading, DelayReading, MemberAnswer } from '../core/on-demand-facts.ts';
 import type { PlainAnswer, PodGet } from '../kube/plain-http.ts';
 import type { PodRecord } from './records.ts';
 
@@ -11,7 +11,7 @@ export const metricsPortName = 'agent-metrics';
 export const readinessPath = '/readyz';
 export const metricsPath = '/metrics';
 
-const unknown = (message: string): DelayReading => ({ kind: 'unknown', message });
+const unknown = (message: string) => ({ kind: 'unknown', message }) as const;
 
 /** A longer text of an agent is truncated in messages for users. */
 const mostCharacters = 200;
@@ -56,6 +56,30 @@ export function delayOf({ status, body }: PlainAnswer, cluster: string, ordinal:
   if (!Number.isFinite(seconds)) return unknown(`expected ${delayMetric} to be a number, got ${quoted(delay.value)}`);
   // The clocks of two former primaries may differ.
   return { kind: 'delay', seconds: Math.max(0, seconds) };
+}
+
+const cloneMetric = 'moco_instance_clone_in_progress';
+
+/** What the readiness of an agent says while mysqld clones (moco-agent 0.16, server/mysqld_health.go, MySQLDReady). */
+const clonesByReadiness = /\bunder cloning\b/;
+
+/**
+ * Whether the member clones: its agent runs a clone, or MySQL says that the last one has not completed. The agent sets
+ * the metric while it runs one (moco-agent 0.16, server/clone.go, Clone).
+ */
+export function cloneOf(readiness: PlainAnswer, metrics: PlainAnswer, cluster: string, ordinal: number): CloneReading {
+  if (metrics.status !== 200) return unknown(`expected 200 from ${metricsPath}, got ${metrics.status}`);
+  const [sample] = samplesOf(cloneMetric, metrics.body);
+  if (sample === undefined) return unknown(`expected the metrics of moco-agent, got none named ${cloneMetric}`);
+  if (sample.labels['name'] !== cluster || sample.labels['index'] !== `${ordinal}`) {
+    return unknown(`expected the metrics of ${cluster}, index ${ordinal}, got those of another pod`);
+  }
+  if (Number(sample.value) === 1) return { kind: 'cloning' };
+  if (readiness.status === 503 && clonesByReadiness.test(readiness.body)) return { kind: 'unfinished' };
+  // 500: mysqld does not tell the agent whether it clones.
+  return readiness.status === 200 || readiness.status === 503
+    ? { kind: 'notCloning' }
+    : unknown(`expected 200 or 503 from ${readinessPath}, got ${readiness.status}`);
 }
 
 interface Sample {
@@ -110,9 +134,12 @@ function sampleOf(rest: string): Sample | null {
 /** The first word after the labels; empty if there is none. */
 const valueIn = (rest: string): string => /^[\s,]*\}?\s*(\S*)/.exec(rest)?.[1] ?? '';
 
-/** Asks a replica how far it is behind. Never rejects. */
+/** Asks replicas. Never rejects. */
 export interface DelayReader {
+  /** How far it is behind. */
   read(pod: PodRecord, signal: AbortSignal): Promise<DelayReading>;
+  /** Whether it clones. */
+  readClone(pod: PodRecord, signal: AbortSignal): Promise<CloneReading>;
 }
 
 /** The time limit of one request to an agent: the default of the kubelet's probe. */
@@ -129,17 +156,34 @@ export class AgentDelayReader implements DelayReader {
     this.#get = get;
   }
 
-  async read({ agent, clusterName, ordinal }: PodRecord, signal: AbortSignal): Promise<DelayReading> {
-    const { ip, probePort, metricsPort } = agent;
-    if (ip === null) return { kind: 'unknown', message: 'the pod has no IP address' };
-    if (probePort === null) return { kind: 'unknown', message: `the pod has no port ${probePortName}` };
-    if (metricsPort === null) return { kind: 'unknown', message: `the pod has no port ${metricsPortName}` };
+  read(pod: PodRecord, signal: AbortSignal): Promise<DelayReading> {
+    return this.#ask<DelayReading>(pod, signal, async (readiness, metrics) => {
+      const against = readinessOf(await readiness());
+      return against ?? delayOf(await metrics(), pod.clusterName, pod.ordinal);
+    });
+  }
+
+  readClone(pod: PodRecord, signal: AbortSignal): Promise<CloneReading> {
+    return this.#ask<CloneReading>(pod, signal, async (readiness, metrics) =>
+      cloneOf(await readiness(), await metrics(), pod.clusterName, pod.ordinal),
+    );
+  }
+
+  async #ask<Reading>(
+    { agent: { ip, probePort, metricsPort } }: PodRecord,
+    signal: AbortSignal,
+    work: (readiness: () => Promise<PlainAnswer>, metrics: () => Promise<PlainAnswer>) => Promise<Reading>,
+  ): Promise<Reading | ReturnType<typeof unknown>> {
+    if (ip === null) return unknown('the pod has no IP address');
+    if (probePort === null) return unknown(`the pod has no port ${probePortName}`);
+    if (metricsPort === null) return unknown(`the pod has no port ${metricsPortName}`);
     try {
-      const readiness = readinessOf(await this.#get({ ip, port: probePort }, readinessPath, signal));
-      if (readiness !== null) return readiness;
-      return delayOf(await this.#get({ ip, port: metricsPort }, metricsPath, signal), clusterName, ordinal);
+      return await work(
+        () => this.#get({ ip, port: probePort }, readinessPath, signal),
+        () => this.#get({ ip, port: metricsPort }, metricsPath, signal),
+      );
     } catch (error) {
-      return { kind: 'unknown', message: error instanceof Error ? error.message : String(error) };
+      return unknown(error instanceof Error ? error.message : String(error));
     }
   }
 }

@@ -32,7 +32,7 @@ export interface ObjectFacts
 }
 
 /** The facts before any question is asked. */
-const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: notAsked, nodeLeaves: false };
+const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: notAsked, nodeLeaves: false, clone: null };
 
 /**
  * Call within `ages.observe`.

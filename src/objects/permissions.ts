@@ -1,3 +1,4 @@
+import { usualLease } from '../moco/lease-place.ts';
 import { clusterKind } from '../moco/names.ts';
 
 // The rights of the controller. Roles, the chart, the table in docs/security.md and `kubectl moco-rollout check` follow
@@ -248,8 +249,17 @@ export const clusterPermissions: readonly Permission[] = [
     group: '',
     resource: 'persistentvolumes',
     verbs: ['get'],
-    why: 'find which nodes a volume allows',
+    why: 'find which nodes a volume allows, and whether it still has the data of a member',
     usedBy: ['kube/resource.ts:persistentVolumes'],
+    isOfWholeCluster: true,
+  },
+  {
+    group: 'coordination.k8s.io',
+    resource: 'leases',
+    verbs: ['get'],
+    names: [usualLease.name],
+    why: 'see whether moco-controller works',
+    usedBy: ['controller/questions/moco-lease.ts:leases'],
     isOfWholeCluster: true,
   },
   {

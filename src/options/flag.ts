@@ -152,3 +152,16 @@ export const namespace = kind<string | null>('<name>', namespaceSchema, (given) 
   if (given === '') return value(null);
   return namespacePattern.test(given) ? value(given) : unreadable('the name of a namespace');
 });
+
+/** The name of one namespace, where there has to be one. */
+export const someNamespace = kind<string>('<namespace>', namespaceSchema, (given) =>
+  namespacePattern.test(given) ? value(given) : unreadable('the name of a namespace'),
+);
+
+/** A DNS subdomain name (Kubernetes, Object Names and IDs), of at most 253 characters. */
+const objectNamePattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+/** The name of an object. */
+export const objectName = kind<string>('<object>', { type: 'string', pattern: objectNamePattern.source }, (given) =>
+  objectNamePattern.test(given) ? value(given) : unreadable('the name of an object of Kubernetes'),
+);

@@ -1,5 +1,6 @@
 import { partitionDrivers } from '../controller/facts/mode.ts';
 import { boundsOf, defaultPolicy } from '../core/policy.ts';
+import { usualLease } from '../moco/lease-place.ts';
 import {
   bindAddress,
   boolean,
@@ -11,10 +12,12 @@ import {
   kind,
   namespace,
   namespaces,
+  objectName,
   optionalText,
   type Parsed,
   parseBoolean,
   rate,
+  someNamespace,
   text,
   url,
 } from './flag.ts';
@@ -172,6 +175,14 @@ export const flags = {
   silentMemberGraceSeconds: integer(...boundsOf.silentMemberGraceSeconds)(
     `silent-member-grace-seconds=${defaultPolicy.silentMemberGraceSeconds}`,
     "seconds for which a step waits for a member that does not answer although its pod is ready; longer than Kubernetes' node-monitor-grace-period and MOCO's check interval together",
+  ),
+  mocoLeaseNamespace: someNamespace(
+    `moco-lease-namespace=${usualLease.namespace}`,
+    'namespace of the Lease by which moco-controller elects its leader: that of its pod',
+  ),
+  mocoLeaseName: objectName(
+    `moco-lease-name=${usualLease.name}`,
+    'name of the Lease by which moco-controller elects its leader: its --leader-election-id',
   ),
   partitionDriver: choice(partitionDrivers)(
     'partition-driver=moco',

@@ -22,6 +22,8 @@ const published = [
   'partitionUpdateIntervalMilliseconds',
   'maxOverrideMilliseconds',
   'mysqlSecretName',
+  'mocoLeaseNamespace',
+  'mocoLeaseName',
 ] as const satisfies readonly (keyof Options)[];
 
 export type PublishedOptions = Pick<Options, (typeof published)[number]>;

@@ -28,7 +28,7 @@ import { RolloutMetrics } from '../../src/telemetry/rollout-metrics.ts';
 import { CheckMetrics } from '../../src/telemetry/runtime-metrics.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
-import { FakeMembers, FakeMysql, FakePrometheus, FakeReplicas } from './fake-servers.ts';
+import { FakeMembers, FakeMoco, FakeMysql, FakePrometheus, FakeReplicas } from './fake-servers.ts';
 import {
   budget,
   containersOf,
@@ -52,6 +52,7 @@ export interface Surroundings {
   readonly server: ObjectServer;
   readonly replicas: FakeReplicas;
   readonly members: FakeMembers;
+  readonly moco?: FakeMoco;
   readonly mysql: FakeMysql;
   readonly prometheus: FakePrometheus;
 }
@@ -109,6 +110,7 @@ export class Process {
       triesPods,
       nodes: new RecentNodes(world),
       checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), (key) => this.wake(key)),
+      moco: bench.moco ?? new FakeMoco(world),
       world,
       log: this.log,
       defaults: { policy: { ...defaultPolicy, minReadySeconds: 0, ...settings }, strategy: 'OnDelete' },
@@ -192,6 +194,7 @@ export class Bench {
   readonly server = new ObjectServer(() => this.world.wall());
   readonly replicas = new FakeReplicas();
   readonly members = new FakeMembers();
+  moco = new FakeMoco(this.world);
   readonly mysql = new FakeMysql();
   readonly prometheus = new FakePrometheus();
   #processes = 0;

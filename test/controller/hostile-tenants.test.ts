@@ -201,6 +201,80 @@ describe('a tenant whose passes never end', function () {
   /** The most that a confirmation of a cluster of the largest size reserves. */
   const mostReserved = 95;
 
+  interface Pass {
+    readonly calls: number;
+    readonly reserved: number;
+    readonly milliseconds: number;
+  }
+
+  /** Whose a key is. */
+  type TenantOf = (key: string) => string;
+  const byNamespace: TenantOf = (key) => key.split('/')[0] ?? '';
+
+  interface Outcome {
+    /** From when its key was added until its pass had its tokens; `null` if that took more than five seconds. */
+    readonly delayedMilliseconds: number | null;
+    /** Whether keeping the lease waits for no tokens. */
+    readonly leaseAtOnce: boolean;
+  }
+
+  /** The pass of a victim, while a tenant has so many keys whose passes follow one another. */
+  async function besideTenant(
+    passes: readonly Pass[],
+    keys: number,
+    { tenantOf, turns }: { readonly tenantOf: TenantOf | null; readonly turns: TenantOf },
+  ): Promise<Outcome> {
+    const world = new FakeWorld();
+    const bucket = new TokenBucket({ world, qps, burst });
+    const wait = (milliseconds: number): Promise<void> =>
+      new Promise((resolve) => void world.timer(milliseconds, resolve));
+    let delayedMilliseconds: number | null = null;
+    let started = 0;
+    const process = async (key: string): Promise<void> => {
+      const tenant = turns(key);
+      if (key.startsWith('victim/')) {
+        const reservation = await bucket.reserve('disrupt', 15, undefined, tenant);
+        reservation?.end();
+        delayedMilliseconds = world.monotonic() - started;
+        return;
+      }
+      const pass = passes[Number(key.slice('tenant/'.length)) % passes.length];
+      const { calls, reserved, milliseconds } = pass ?? { calls: 0, reserved: 0, milliseconds: 0 };
+      const reservation = await bucket.reserve('disrupt', reserved, undefined, tenant);
+      for (let used = 0; used < reserved; used += 1) reservation?.take();
+      reservation?.end();
+      for (let call = 0; call < calls; call += 1) await bucket.take('disrupt', undefined, 1, tenant);
+      await wait(milliseconds);
+      queue.add(key);
+    };
+    const queue = new WorkQueue({
+      name: 'clusters',
+      world,
+      concurrency,
+      ...(tenantOf && { tenantOf }),
+      process,
+      onError: () => {},
+    });
+    for (let key = 0; key < keys; key += 1) queue.add(`tenant/${key}`);
+    queue.start();
+    await world.advance(20_000);
+    started = world.monotonic();
+    queue.add('victim/test');
+    await world.advance(5_000);
+    const outcome = { delayedMilliseconds, leaseAtOnce: await isAtOnce(bucket.take('lease')) };
+    const drained = queue.drain(0);
+    await world.advance(5_000);
+    await drained;
+    return outcome;
+  }
+
+  const isAtOnce = (taken: Promise<unknown>): Promise<boolean> =>
+    Promise.race([taken.then(() => true), Promise.resolve().then(() => Promise.resolve(false))]);
+
+  const shared = { tenantOf: byNamespace, turns: byNamespace };
+  const endless: readonly Pass[] = [{ calls: 0, reserved: 0, milliseconds: 60_000 }];
+  const greedy: readonly Pass[] = [{ calls: 0, reserved: mostReserved, milliseconds: 10 }];
+
   it('delays no pass over a cluster of another namespace by more than a second, whatever they ask for', async () => {
     const pass = fc.record({
       calls: fc.integer({ min: 0, max: 50 }),
@@ -212,58 +286,25 @@ describe('a tenant whose passes never end', function () {
         fc.array(pass, { minLength: 1, maxLength: 8 }),
         fc.integer({ min: 20, max: 300 }),
         async (passes, keys) => {
-          const world = new FakeWorld();
-          const bucket = new TokenBucket({ world, qps, burst });
-          const wait = (milliseconds: number): Promise<void> =>
-            new Promise((resolve) => void world.timer(milliseconds, resolve));
-          let delayed: number | null = null;
-          let started = 0;
-          const process = async (key: string): Promise<void> => {
-            if (key.startsWith('victim/')) {
-              const reservation = await bucket.reserve('disrupt', 15, undefined, 'victim');
-              reservation?.end();
-              delayed = world.monotonic() - started;
-              return;
-            }
-            const { calls, reserved, milliseconds } = passes[Number(key.slice('tenant/'.length)) % passes.length] ?? {
-              calls: 0,
-              reserved: 0,
-              milliseconds: 0,
-            };
-            const reservation = await bucket.reserve('disrupt', reserved, undefined, 'tenant');
-            for (let used = 0; used < reserved; used += 1) reservation?.take();
-            reservation?.end();
-            for (let call = 0; call < calls; call += 1) await bucket.take('disrupt', undefined, 1, 'tenant');
-            await wait(milliseconds);
-            queue.add(key);
-          };
-          const queue = new WorkQueue({
-            name: 'clusters',
-            world,
-            concurrency,
-            tenantOf: (key) => key.split('/')[0] ?? '',
-            process,
-            onError: () => {},
-          });
-          for (let key = 0; key < keys; key += 1) queue.add(`tenant/${key}`);
-          queue.start();
-          await world.advance(20_000);
-          started = world.monotonic();
-          queue.add('victim/test');
-          await world.advance(5_000);
-          expect(delayed).to.be.a('number').that.is.at.most(1_000);
-          expect(
-            await Promise.race([
-              bucket.take('lease').then(() => 'at once'),
-              Promise.resolve().then(() => Promise.resolve('later')),
-            ]),
-          ).to.equal('at once');
-          const drained = queue.drain(0);
-          await world.advance(5_000);
-          await drained;
+          const { delayedMilliseconds, leaseAtOnce } = await besideTenant(passes, keys, shared);
+          expect(delayedMilliseconds).to.be.a('number').that.is.at.most(1_000);
+          expect(leaseAtOnce).to.equal(true);
         },
       ),
-      propertyParameters(20),
+      // Shrinking would play hundreds of tenants.
+      { ...propertyParameters(20), endOnFailure: true },
     );
+  });
+
+  it('would delay it for good where one tenant may have all workers', async () => {
+    expect((await besideTenant(endless, 20, { ...shared, tenantOf: null })).delayedMilliseconds).to.equal(null);
+    expect((await besideTenant(endless, 20, shared)).delayedMilliseconds).to.equal(0);
+  });
+
+  it('would delay it by more than a second where calls to the API server took no turns', async () => {
+    const inOneLine = { ...shared, turns: () => '' };
+    const delayed = (await besideTenant(greedy, 20, inOneLine)).delayedMilliseconds;
+    expect(delayed ?? Number.POSITIVE_INFINITY).to.be.greaterThan(1_000);
+    expect((await besideTenant(greedy, 20, shared)).delayedMilliseconds).to.be.at.most(1_000);
   });
 });

@@ -6,6 +6,7 @@ import type {
   CheckReading,
   DelayReading,
   MemberAnswer,
+  MocoLease,
   MysqlReading,
   Preflight,
 } from '../../src/core/on-demand-facts.ts';
@@ -31,6 +32,7 @@ import {
   revisionBefore,
 } from './member-builder.ts';
 import { caughtUp, type MysqlDraft, openWrite } from './mysql-readings.ts';
+import { undisturbed } from './undisturbed.ts';
 
 type Change = (one: MemberBuilder, seconds: number) => MemberBuilder;
 
@@ -40,7 +42,7 @@ const conditions: readonly Change[] = [
   (one) => one.down('CrashLoopBackOff'),
   (one) => one.down('ImagePullBackOff'),
   (one) => one.lagging(),
-  (one) => one.starting(),
+  (one) => one.starting().clone({ kind: 'notCloning' }),
   (one) => one.crashLooping(),
   (one) => one.agentDead(),
   (one, seconds) => one.creating(seconds),
@@ -82,6 +84,7 @@ interface Draft {
   readonly recreatable: keyof typeof recreatables;
   readonly inPlace: keyof typeof inPlaceChanges;
   readonly data: keyof typeof datas;
+  readonly clone: keyof typeof clones;
 }
 
 /** The newest mysqld that has started on the data. */
@@ -115,6 +118,15 @@ const recreatables = {
   leaves: (one) => one.onCordonedNode(),
   tied: (one) => one.tiedToCordonedNode(),
   refused: (one) => one.recreatable({ refusal: 'exceeded quota' }),
+} satisfies Readonly<Record<string, Change>>;
+
+const clones = {
+  no: (one) => one,
+  yes: (one) => one.clone({ kind: 'cloning' }),
+  unfinished: (one) => one.clone({ kind: 'unfinished' }),
+  unknown: (one) => one.clone({ kind: 'unknown', message: 'no' }),
+  unread: (one) => one.clone(null),
+  old: (one) => one.clone({ kind: 'notCloning' }, { ageSeconds: 5 }),
 } satisfies Readonly<Record<string, Change>>;
 
 const inPlaceChanges = {
@@ -155,6 +167,7 @@ const draft: fc.Arbitrary<Draft> = fc.record({
     { weight: 3, arbitrary: fc.constant('of its pod' as const) },
     { weight: 1, arbitrary: fc.constantFrom(...(Object.keys(datas) as Draft['data'][])) },
   ),
+  clone: rarely<Draft['clone']>('no', 'yes', 'unfinished', 'unknown', 'unread', 'old'),
   inPlace: fc.oneof(
     { weight: 2, arbitrary: fc.constant('no' as const) },
     fc.constantFrom(...(Object.keys(inPlaceChanges) as Draft['inPlace'][])),
@@ -170,6 +183,11 @@ function staged(one: Draft, stage: string, primary: boolean): Draft {
     const behind = stage === 'nobody serves' ? [3, 5, 10] : [0, 3, 5, 10, 12];
     return { ...one, stale: true, roleOff: false, demote: 'no', condition: behind[one.condition % behind.length] ?? 0 };
   }
+  if (stage === 'somebody else has updated members') {
+    // Down, and with the data of before: as long as their mysqld has not run, they are given back their revision.
+    const condition = one.stale ? 0 : ([2, 7, 21, 27][one.condition % 4] ?? 0);
+    return { ...one, roleOff: false, demote: 'no', recreatable: 'fine', condition, data: 'before' };
+  }
   const demote = primary && one.age < 90 ? 'ours' : 'no';
   return {
     ...one,
@@ -181,7 +199,7 @@ function staged(one: Draft, stage: string, primary: boolean): Draft {
 }
 
 function built(ordinal: number, given: Draft): MemberBuilder {
-  const { stale, condition, age, roleOff, demote, preventDelete, recreatable, inPlace, data } = given;
+  const { stale, condition, age, roleOff, demote, preventDelete, recreatable, inPlace, data, clone } = given;
   let one = stale ? member(ordinal).stale() : member(ordinal).updated();
   one = (conditions[condition] ?? ((same) => same))(one.participatingFor(age), age);
   if (roleOff) one = one.role(null);
@@ -191,6 +209,7 @@ function built(ordinal: number, given: Draft): MemberBuilder {
     inPlaceChanges[inPlace],
     demotions[demote],
     datas[data],
+    clones[clone],
   ];
   return changes.reduce((changed, change) => change(changed, age), one);
 }
@@ -257,6 +276,15 @@ type OfCluster =
 
 /** What a snapshot has beside it. */
 const around: { readonly [Name in Exclude<keyof ClusterSnapshot, OfCluster>]: fc.Arbitrary<ClusterSnapshot[Name]> } = {
+  moco: rarely<MocoLease>(
+    undisturbed.moco,
+    { ...undisturbed.moco, renewedForSeconds: 30 },
+    { ...undisturbed.moco, renewedForSeconds: null },
+    { ...undisturbed.moco, state: 'missing' },
+    { ...undisturbed.moco, state: 'forbidden', renewedForSeconds: null },
+    { ...undisturbed.moco, ageSeconds: 10 },
+    { ...undisturbed.moco, ageSeconds: null },
+  ),
   backupJobs: rarely(
     [],
     [{ name: 'moco-backup-test-1', restores: false, startedAt: 'T', activeForSeconds: 60 }],
@@ -355,6 +383,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       'only the primary is left',
       'many are behind',
       'nobody serves',
+      'somebody else has updated members',
     ),
     missing: fc.oneof({ weight: 8, arbitrary: fc.constant([]) }, fc.array(fc.nat({ max: 6 }), { maxLength: 2 })),
     extra: rarely(false, true),
@@ -467,7 +496,8 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       .statefulSet(statefulSet && { partition, ...statefulSet })
       .memory(memory);
     if (newPods !== 'UpdateRevision' && statefulSet !== null) builder.statefulSet({ newPods: 'CurrentRevision' });
-    if (newPods === 'kept' && statefulSet !== null) builder.statefulSet(keptAt(drafts.length));
+    const isKept = newPods === 'kept' || stage === 'somebody else has updated members';
+    if (isKept && statefulSet !== null) builder.statefulSet(keptAt(drafts.length));
     builder.delay(delays[0], delays[1], delayAges);
     if (answer !== null) {
       const [reading, age] = answer;

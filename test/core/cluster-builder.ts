@@ -6,6 +6,7 @@ import type {
   CheckReading,
   DelayReading,
   MemberAnswer,
+  MocoLease,
   Preflight,
   ReplicationDelay,
 } from '../../src/core/on-demand-facts.ts';
@@ -299,6 +300,11 @@ export class ClusterBuilder {
     const read = delayRead({ uid: `uid-${ordinal}` }, reading, ages);
     this.#delays.set(read.uid, read);
     return this;
+  }
+
+  /** What was seen of the Lease of moco-controller. */
+  mocoLease(lease: Partial<MocoLease>): this {
+    return this.but({ moco: { ...undisturbed.moco, ...lease } });
   }
 
   /** What a member answered when it was last asked: at this moment, unless the ages say otherwise. Others are ready. */

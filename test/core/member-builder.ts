@@ -1,6 +1,13 @@
 import type { ContainerResources, InPlaceChange, Resize } from '../../src/core/in-place-changes.ts';
 import type { MysqldFacts } from '../../src/core/mysql-versions.ts';
-import { type EndingClaim, justCreated, notAsked, type Recreatable } from '../../src/core/on-demand-facts.ts';
+import {
+  type CloneReading,
+  type EndingClaim,
+  justCreated,
+  type LastReading,
+  notAsked,
+  type Recreatable,
+} from '../../src/core/on-demand-facts.ts';
 import type { ContainerFacts, DataRecord, DataRecordFacts, LastRun, MemberFacts } from '../../src/core/snapshot.ts';
 
 export const revisionBefore = '5897fd84f8';
@@ -27,6 +34,13 @@ export const dataRecord = (revision: string): DataRecord => ({
   revision,
   image: null,
   version: revision === revisionAfter ? '8.4.9' : '8.4.8',
+});
+
+/** A fresh answer of an agent. */
+const cloneRead = (reading: CloneReading): LastReading<CloneReading> => ({
+  reading,
+  ageSeconds: 0,
+  unknownForSeconds: 0,
 });
 
 /** A member that has served for an hour, until it is told otherwise. */
@@ -170,6 +184,11 @@ export class MemberBuilder {
     return this.onCordonedNode().recreatable({ tied });
   }
 
+  /** What its agent has said about a clone; `null` if it was not asked. */
+  clone(reading: CloneReading | null, ages: Partial<LastReading<CloneReading>> = {}): this {
+    return this.but({ clone: reading && { ...cloneRead(reading), ...ages } });
+  }
+
   /** Its pod runs a mysqld of this version; `null` for one whose image does not tell it. */
   mysqld(version: string | null): this {
     return this.but({ mysqld: mysqldAt(version) });
@@ -201,9 +220,9 @@ export class MemberBuilder {
     }).#unready();
   }
 
-  /** Its mysqld has been started and has not yet been ready. */
+  /** Its mysqld has been started and has not yet been ready. Nobody has asked its agent. */
   starting(): this {
-    return this.container('mysqld', notReady).but({ role: null }).#unready();
+    return this.container('mysqld', notReady).but({ role: null, clone: null }).#unready();
   }
 
   /** Its mysqld has started again, and its startup probe has not passed since. */
@@ -442,6 +461,7 @@ export class MemberBuilder {
       restartInPlace: null,
       recreatable: justCreated,
       nodeLeaves: false,
+      clone: cloneRead({ kind: 'notCloning' }),
       mysqld: mysqldAt(usualVersion),
       mysqldKilled: false,
       ...this.#special,

@@ -180,6 +180,15 @@ describe('a rollout of another version', () => {
       refused(2),
     ),
     'goes on where the version is not known': when(stale().toMysqld(null), evicts('ReplicaHealthy', 2)),
+    'says that a member without its data could not be cloned': when(
+      stale().members(member(2).stale().claimEnds()).toMysqld('9.7.4'),
+      holds({
+        rule: 'ClaimTerminating',
+        member: 2,
+        claims: [{ name: 'mysql-data-moco-test-2', state: 'terminating' }],
+        uncloneable: { donor: '8.4.8', mysqld: '9.7.4' },
+      }),
+    ),
     'leaves a redo log of another format to its own mysqld': when(
       three(member(0).stale(), crashing(1, '8.0.28'), crashing(2, '8.0.28')).toMysqld('8.4.0'),
       logOf(1, '8.0.28', '8.4.0'),

@@ -439,6 +439,14 @@ const wordOf = (
     silent: (said.kind === 'unknown' || said.missing === null) && mute < grace,
   };
 };
+/** Somebody renews MOCO's Lease, as far as that may be read. */
+const mocoWorks: Need = ({ moco }, policy) => {
+  if (off(policy, 'MocoUnavailable') && moco.ageSeconds !== null && moco.ageSeconds < 10) return true;
+  if (moco.ageSeconds === null) return false;
+  if (moco.state === 'forbidden') return true;
+  const renewed = moco.renewedForSeconds !== null && moco.renewedForSeconds < moco.durationSeconds + 15;
+  return moco.ageSeconds < 10 && moco.state === 'held' && renewed;
+};
 /** Whoever stays has just said that it serves, or has not answered for longer than a dead node looks alive. */
 const othersAnswer: Need = (snapshot, policy, going) => {
   if (off(policy, 'MemberSilent') || !serves(snapshot, policy, going)) return true;
@@ -532,6 +540,22 @@ const readsLog: Need = (snapshot, policy, going) => {
   return !broken.includes('other') && broken.filter((left) => left === 'maybe').length < 2;
 };
 
+/** A copy of hours begins anew: the agent of a replica that runs and is not ready has just said that it makes none. */
+const copiesNothing: Need = (snapshot, policy, going) =>
+  going.every((one) => {
+    const isReplica = one.ordinal !== snapshot.cluster.primaryIndex;
+    if (!isReplica || !running(snapshot, one) || crashes(one)) return true;
+    const mysqldRuns = one.containers.some(({ part, state }) => part === 'mysqld' && state === 'running');
+    if (!mysqldRuns) return true;
+    const told = one.clone;
+    const isLate = behindSince(one) >= policy.progressDeadlineSeconds;
+    if (told?.reading.kind === 'cloning') return off(policy, 'Cloning');
+    if (told?.reading.kind === 'unfinished') return off(policy, 'Cloning') || isLate;
+    if (off(policy, 'CloneUnknown')) return true;
+    if (told === null || told.ageSeconds >= 5) return false;
+    return told.reading.kind === 'notCloning' || isLate;
+  });
+
 type Needs = Readonly<Record<string, Need>>;
 
 /** By what happens, what has to be true of the cluster. Each is said in other words than the rules'. */
@@ -561,7 +585,9 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     everyOther: when(unreachable, everyOther),
     othersReceived: when((...all) => !leading(...all), othersReceived),
     othersAcknowledge,
+    mocoWorks,
     othersAnswer,
+    copiesNothing,
   },
   reduces: { slot, rolesRest, failoverHadItsTime, roomForOne, nobodyResizes, runsEverywhere },
   takesHealthy: { noForeignDemote, healthy, budgetAllows },
@@ -576,6 +602,7 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     othersCaughtUp,
     othersApplied,
     noLongWrite,
+    mocoWorks,
     othersAnswer,
     roomForOne,
   },

@@ -122,7 +122,7 @@ describe('members that run without participating', () => {
       deletes('MemberNotParticipating', 1),
     ),
     'and goes with a quorum that participates at once': when(
-      stale(5).members(member(1).starting(), member(4).lagging()),
+      stale(5).members(member(1).starting().clone({ kind: 'notCloning' }), member(4).lagging()),
       deletes('MemberNotParticipating', 1),
     ),
     'one that was never given a role never counts, however long the other has been behind': when(
@@ -470,8 +470,8 @@ describe('a member that recovers', () => {
       stale().members(member(2).lagging(60)),
       deletes('MemberNotParticipating', 2),
     ),
-    'goes as replica at once if it has never followed': when(
-      stale().members(member(2).starting()),
+    'goes as replica at once if it has never followed and does not clone': when(
+      stale().members(member(2).starting().clone({ kind: 'notCloning' })),
       deletes('MemberNotParticipating', 2),
     ),
     'goes as replica at once if it crashes again and again': when(

@@ -17,7 +17,12 @@ import {
 } from './table.ts';
 
 const endsWith = (ordinal: number, state: EndingClaim['state'] = 'terminating') =>
-  holds({ rule: 'ClaimTerminating', member: ordinal, claims: [{ name: `mysql-data-moco-test-${ordinal}`, state }] });
+  holds({
+    rule: 'ClaimTerminating',
+    member: ordinal,
+    claims: [{ name: `mysql-data-moco-test-${ordinal}`, state }],
+    uncloneable: null,
+  });
 const overridden = { overrides: [{ rule: 'ClaimTerminating', remainingSeconds: 60 }] };
 
 describe('a claim that is being deleted', () => {

@@ -25,6 +25,8 @@ describe('options', () => {
       maxConcurrentReconciles: 8,
       kubeApiQps: 100,
       kubeApiBurst: 200,
+      mocoLeaseNamespace: 'moco-system',
+      mocoLeaseName: 'moco',
       partitionDriver: 'moco',
       maxConcurrentRollouts: 5,
       maxNamespaceShare: 50,
@@ -191,6 +193,8 @@ describe('options', () => {
     '<address>': ['HOST:PORT, :PORT, or 0 to listen nowhere', ['', ' ', 'here', '8080', ':-1', ':65536', '::1:80']],
     '<url>': [expectedUrl, [' ', 'prometheus:9090', 'ftp://a', 'file:///a', 'http://', 'https://a?b', 'https://a#b']],
     '<name>': ['the name of a namespace', [' ', '-1', 'A', 'a/b', '../a', 'a'.repeat(64)]],
+    '<namespace>': ['the name of a namespace', ['', ' ', '-1', 'A', 'a/b', '../a', 'a'.repeat(64)]],
+    '<object>': ['the name of an object of Kubernetes', ['', ' ', '-1', 'A', 'a/b', '..', 'a'.repeat(254)]],
     '<names>': ['names of namespaces separated by commas, such as a,b', ['-1', 'A', 'a/b', 'a b', 'a,', 'a,,b']],
     // Any text may name a file.
     '<path>': ['', []],

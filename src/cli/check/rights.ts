@@ -22,10 +22,11 @@ export const neededByController: readonly Right[] = rightsOf(
 
 /**
  * The rights that the controller needs to objects without a namespace. An installation for some namespaces needs fewer
- * of them.
+ * of them. The Lease of moco-controller, the only object that is named, has a check of its own
+ * (`moco-lease.ts`): it is in one namespace.
  */
 export const neededInWholeCluster: readonly Right[] = rightsOf(
-  clusterPermissions.filter(({ isOfWholeCluster }) => isOfWholeCluster === true),
+  clusterPermissions.filter(({ isOfWholeCluster, names }) => isOfWholeCluster === true && names === undefined),
 );
 
 export const controllerRights = (session: Session): Promise<Found> =>

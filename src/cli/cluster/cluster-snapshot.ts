@@ -185,6 +185,7 @@ export function factsOf(
   const fine = { ...unread, revision, claims: [], tied: null, refusal: null, atMilliseconds };
   const delay = { reading: { kind: 'delay', seconds: 0 }, atMilliseconds, unknownSinceMilliseconds: null } as const;
   const ready = { reading: { kind: 'ready' }, atMilliseconds, unknownSinceMilliseconds: null } as const;
+  const notCloning = { reading: { kind: 'notCloning' }, atMilliseconds, unknownSinceMilliseconds: null } as const;
   const known = newMemory(world, {
     inPlace,
     recreatable: {
@@ -192,7 +193,9 @@ export function factsOf(
       leavingNodes: new Map(),
     },
     delays: new Map(pods.map(({ uid }) => [uid, delay])),
+    clones: new Map(pods.map(({ uid }) => [uid, notCloning])),
     members: new Map(pods.map(({ uid }) => [uid, ready])),
+    moco: { ...renewedLease, atMilliseconds, renewedAtMilliseconds: atMilliseconds },
   });
   const isOnDelete = strategy === undefined ? statefulSet?.labelled === true : strategy === 'OnDelete';
   const flagOf = <Value>(setting: { readonly source: string; readonly value: Value } | undefined) =>
@@ -232,6 +235,8 @@ export function factsOf(
   const withData = { ...known, answers: { ...known.answers, data } };
   return collectFacts(objects, assumedRollout, withData, dependencies);
 }
+
+const renewedLease = { lease: '', state: 'held', holder: '', durationSeconds: 15 } as const;
 
 const noFleet = {
   fleetWaits: [],

@@ -4,6 +4,7 @@ import { enforcedPolicies } from '../check/enforced-policies.ts';
 import { type Found, foundBy } from '../check/finding.ts';
 import { controller, definitions, kubernetes, moco } from '../check/installation.ts';
 import { budgets, claims, manifests } from '../check/member-objects.ts';
+import { mocoLease } from '../check/moco-lease.ts';
 import { mysql, semiSync } from '../check/mysql.ts';
 import { mysqldVersions } from '../check/mysqld-versions.ts';
 import { controllerRights, ownRights, preflight } from '../check/rights.ts';
@@ -19,6 +20,7 @@ const checksWith = (commands: readonly CliCommand[]) => ({
   controller,
   'rights of the controller': controllerRights,
   'policies of the controller': controllerPolicy,
+  'Lease of MOCO': mocoLease,
   'your rights': (session: Session) => ownRights(session, commands),
   admission,
   certificates,

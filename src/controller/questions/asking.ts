@@ -16,6 +16,7 @@ import type { ClusterApi } from '../../objects/cluster-client.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
 import type { Settings } from '../facts/settings-in-force.ts';
+import type { MocoReader } from './moco-lease.ts';
 import type { RecentNodes } from './recent-nodes.ts';
 
 // What a question gets, and the type of a row in the table of questions.
@@ -25,6 +26,7 @@ export interface Sources {
   readonly cache: Pick<Cache, 'settingsSources'>;
   readonly delays: DelayReader;
   readonly members: MemberReader;
+  readonly moco: MocoReader;
   /** `undefined` while the feature gate `ReplicationFacts` is off. */
   readonly mysql?: MysqlAsker | undefined;
   readonly checks: {
@@ -76,7 +78,9 @@ export interface Given {
   readonly rollout: MySQLRollout | null;
   readonly policy: RolloutPolicy;
   readonly settings: Pick<Settings, 'checks'>;
-  readonly sources: Pick<Sources, 'mysql'> & { readonly checks: Pick<Sources['checks'], 'factsFor'> };
+  readonly sources: Pick<Sources, 'mysql'> & {
+    readonly checks: Pick<Sources['checks'], 'factsFor'>;
+  };
   readonly ages: Ages;
   readonly nowMilliseconds: number;
 }

@@ -1,10 +1,11 @@
-import { type Check, queryFor } from '../../api/check-settings.ts';
+import { type Check, checksAbout, missingDataOf, queryFor } from '../../api/check-settings.ts';
 import type { World } from '../../base/world.ts';
 import type { CheckFacts, CheckReading } from '../../core/on-demand-facts.ts';
 import { askAgainSeconds, freshSeconds } from '../../core/rules/checks.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import type { PrometheusQuery } from '../../kube/prometheus-http.ts';
 import { splitKey } from '../../kube/store.ts';
+import type { ClusterObjects } from '../../moco/records.ts';
 import type { CheckMetrics } from '../../telemetry/runtime-metrics.ts';
 import { type Answered, answered, answerFacts } from './answers.ts';
 import type { Row } from './asking.ts';
@@ -17,16 +18,26 @@ export const checks: Row<'checks', null, Pick<ClusterSnapshot, 'checks'>> = {
   silence: 'no step that takes a working member; a soak continues for a while',
   // `Checks` has the answers.
   initial: null,
-  ask: (_, { key, observed, sources }) => {
-    sources.checks.ask(key, observed.settings.checks);
+  ask: (_, { key, observed: { settings, objects }, sources }) => {
+    sources.checks.ask(key, aboutMembers(settings.checks, objects));
     return Promise.resolve(null);
   },
-  facts: (_, { key, policy, settings, sources }) => ({
-    checks: policy.mode === 'MOCO' ? [] : sources.checks.factsFor(key, settings.checks),
+  facts: (_, { key, policy, settings, sources, objects }) => ({
+    checks: policy.mode === 'MOCO' ? [] : sources.checks.factsFor(key, aboutMembers(settings.checks, objects)),
   }),
   confirm: null,
   status: { whileOutstanding: 'nothing' },
 };
+
+/** An answer about other pods is one to another query. */
+function aboutMembers(all: readonly Check[], { pods, statefulSet }: ClusterObjects): readonly Check[] {
+  const at = (isUpdated: boolean): readonly string[] =>
+    pods
+      .filter(({ revision }) => (revision === statefulSet?.updateRevision) === isUpdated)
+      .map(({ name }) => name)
+      .toSorted();
+  return checksAbout(all, { updated: at(true), stale: at(false) });
+}
 
 interface KnownAnswer extends Answered<CheckReading> {
   readonly query: string;
@@ -106,17 +117,32 @@ export type CheckReader = (
   cluster: { readonly namespace: string; readonly name: string },
 ) => Promise<CheckReading>;
 
-/** As an alerting rule: any series in the answer fails the check. `query` is `null` without a Prometheus. */
+/**
+ * As an alerting rule: any series in the answer fails the check. Where the check says so, the absence of data is found
+ * by a second query. `query` is `null` without a Prometheus.
+ */
 export function prometheusChecks(query: PrometheusQuery | null): CheckReader {
   return async (check, cluster) => {
     if (query === null) return { kind: 'unknown', message: 'the controller runs without --prometheus-url' };
     try {
-      const [first, ...others] = await query(queryFor(check, cluster));
-      return first === undefined
-        ? { kind: 'passing' }
-        : { kind: 'failing', series: { ...first, others: others.length } };
+      const text = queryFor(check, cluster);
+      const [first, ...others] = await query(text);
+      if (first !== undefined) return { kind: 'failing', series: { ...first, others: others.length } };
+      const { noData = 'Pass' } = check;
+      const missing = noData === 'Pass' ? null : await missingIn(text, query);
+      if (missing === null) return { kind: 'passing' };
+      return noData === 'Fail'
+        ? { kind: 'failing', series: { labels: {}, value: '', others: 0, missing } }
+        : { kind: 'unknown', message: `there is no series of ${missing}` };
     } catch (error) {
       return { kind: 'unknown', message: error instanceof Error ? error.message : String(error) };
     }
   };
+}
+
+/** The first selector of a query that has no series; `null` if each of them has one. */
+async function missingIn(text: string, query: PrometheusQuery): Promise<string | null> {
+  const data = missingDataOf(text);
+  const [first] = data === null ? [] : await query(data.query);
+  return first === undefined ? null : (data?.selectors[first.labels['selector'] ?? ''] ?? text);
 }

@@ -5,11 +5,13 @@ import type { ClusterSnapshot, MemberFacts } from '../../core/snapshot.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import type { Fields, Given, Observed, Row } from './asking.ts';
 import { checks } from './checks.ts';
+import { clones } from './clones.ts';
 import { data } from './data.ts';
 import { delays } from './delays.ts';
 import { details } from './details.ts';
 import { inPlace } from './in-place.ts';
 import { members } from './members.ts';
+import { moco } from './moco.ts';
 import { mysql } from './mysql.ts';
 import { policies } from './policies.ts';
 import { preflight } from './preflight.ts';
@@ -31,10 +33,12 @@ export const questions = {
   data,
   inPlace,
   delays,
+  clones,
   mysql,
   details,
   preflight,
   recreatable,
+  moco,
   members,
   checks,
   policies,

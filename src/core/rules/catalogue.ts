@@ -1,6 +1,7 @@
 import type { Question, QuestionKind } from '../questions.ts';
 import type { Situation } from '../situation.ts';
 import { partition } from './by-partition.ts';
+import { cloning } from './cloning.ts';
 import { everything } from './everything.ts';
 import { fleet, turn } from './fleet.ts';
 import { mysqldVersions } from './mysqld-versions.ts';
@@ -29,7 +30,7 @@ export const ruleGroups = {
   fleet: { title: 'The rollout may not begin: only members that are down are replaced', rules: fleet },
   roles: { title: 'The primary is moving, or MOCO has not set every role', rules: roles },
   recreatable: { title: 'A replaced pod could not come back', rules: recreatable },
-  notParticipating: { title: 'A member does not participate', rules: notParticipating },
+  notParticipating: { title: 'A member does not participate', rules: { ...cloning, ...notParticipating } },
   participating: { title: 'A member cannot be replaced yet', rules: { ...participating, ...primary } },
   partition: { title: 'The partition decides which member is next', rules: partition },
   step: { title: 'The next step cannot be done now', rules: step },
@@ -49,6 +50,7 @@ const catalogue = {
   ...fleet,
   ...roles,
   ...recreatable,
+  ...cloning,
   ...notParticipating,
   ...participating,
   ...primary,

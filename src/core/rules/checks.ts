@@ -11,7 +11,7 @@ export const checks = {
     holds: ({ situation }) => failingChecks(situation),
     sentence: ({ checks }) =>
       checks.map(({ check, ...series }) => `the check ${check} fails: ${explainSeries(series)}`).join('; '),
-    meaning: 'The query of a check returns a series (checks).',
+    meaning: 'The query of a check returns a series, or a metric of it has none and noData is Fail (checks).',
     details:
       'Prometheus is asked right before a member that works is taken, and every 30 seconds while an updated member participates for minReadySeconds or a later stage waits for the cluster; that stage then waits for the whole soakDuration again. Members that are down, and clusters whose primary does not participate, do not wait.',
     endedBy: ['the members', 'a person'],
@@ -41,7 +41,8 @@ export const checks = {
       const messages = [...new Set(checks.map(({ message }) => message))].map(withoutFullStop);
       return `Prometheus has no answer to the ${plural(checks, 'check', 'checks')} ${names}: ${messages.join('; ')}`;
     },
-    meaning: 'Prometheus has not answered a check, or its answer is unusable.',
+    meaning:
+      'Prometheus has not answered a check, its answer is unusable, or one of its metrics has no series and noData is Wait.',
     details:
       'Prometheus is asked again after 30 seconds. A soak continues for five minutes without an answer, and then starts again.',
     endedBy: ['a person', 'time'],
@@ -53,7 +54,14 @@ export const checks = {
 };
 
 /** In PromQL's notation for series. */
-function explainSeries({ labels: { __name__: metric = '', ...labels }, value, others }: FailingSeries): string {
+function explainSeries(failing: FailingSeries): string {
+  const {
+    labels: { __name__: metric = '', ...labels },
+    value,
+    others,
+    missing,
+  } = failing;
+  if (missing !== undefined) return `there is no series of ${missing}`;
   const pairs = Object.entries(labels).map(([name, text]) => `${name}=${JSON.stringify(text)}`);
   const series = pairs.length > 0 || metric === '' ? `${metric}{${pairs.join(', ')}}` : metric;
   return `${series} is ${value}${others === 0 ? '' : `, and ${others} more`}`;

@@ -4,8 +4,10 @@ import { asksOfReplicas, type ReplicaBehind, type ReplicasBehind, replicasBehind
 import { withoutFullStop } from '../sentences.ts';
 import { stepIdentity } from '../step.ts';
 import { checks } from './checks.ts';
+import { cloneUnread } from './cloning.ts';
 import { longWrite } from './long-write.ts';
 import { silent } from './members.ts';
+import { mocoAway } from './moco.ts';
 import { unread } from './recreatable.ts';
 import { preflightRunning } from './refused-on-nodes.ts';
 import { type Asked, after, type MemberName, rule, untilOpening } from './rule.ts';
@@ -152,7 +154,9 @@ export const answers = {
       withStatefulSet(snapshot, { strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
     ),
   }),
+  ...cloneUnread,
   ...unread,
+  ...mocoAway,
   ...silent,
 };
 

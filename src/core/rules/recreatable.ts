@@ -1,4 +1,5 @@
 import { changed } from '../expected.ts';
+import { clones, parseMysqlVersion } from '../mysql-versions.ts';
 import {
   type EndingClaim,
   freshRecreatableSeconds,
@@ -15,16 +16,25 @@ import { after, rule } from './rule.ts';
 // Rules about what deleting a pod would destroy, and whether it could come back.
 
 export const recreatable = {
-  ClaimTerminating: rule<{ readonly member: number; readonly claims: readonly EndingClaim[] }>({
+  ClaimTerminating: rule<{
+    readonly member: number;
+    readonly claims: readonly EndingClaim[];
+    /** The versions of the primary and of the update revision, if the member could not be cloned. */
+    readonly uncloneable: { readonly donor: string; readonly mysqld: string } | null;
+  }>({
     holds: ({ situation, members }) => {
       const member = members.find(({ facts }) => endingClaims(facts).length > 0);
       if (member === undefined) return null;
       readAgain(situation, member);
-      return { member: member.ordinal, claims: endingClaims(member.facts) };
+      const uncloneable = member.primary ? null : uncloneableAt(situation);
+      return { member: member.ordinal, claims: endingClaims(member.facts), uncloneable };
     },
     asks: ({ member }, situation) => asksAbout([member], situation),
-    sentence: ({ member, claims }, name) =>
-      `deleting ${name(member)} would destroy its data: ${claims.map(explainClaim).join(' and ')}`,
+    sentence: ({ member, claims, uncloneable }, name) =>
+      `deleting ${name(member)} would destroy its data: ${claims.map(explainClaim).join(' and ')}` +
+      (uncloneable === null
+        ? ''
+        : `; and mysqld ${uncloneable.mysqld} cannot clone the primary, which has ${uncloneable.donor}`),
     meaning:
       'A PersistentVolumeClaim of the member does not keep its data: only the running pod does, if anything does.',
     details:
@@ -33,7 +43,7 @@ export const recreatable = {
     ends: 'Give the member another claim. First make sure that the other members have all data, and take a backup. Then keep the volume (`persistentVolumeReclaimPolicy: Retain` of the PersistentVolume), or give the member up: `override NAME ClaimTerminating`.',
     overridable: true,
     overriding:
-      'moco-rollout then ends the pod, and with it the last use of the volume: THIS DESTROYS THE DATA OF THE MEMBER. It comes back empty and is cloned from the primary. In a cluster with one member the database is lost',
+      'moco-rollout then ends the pod, and with it the last use of the volume: THIS DESTROYS THE DATA OF THE MEMBER. It comes back empty, and MOCO clones it from the primary if that has a version of the same series (before 8.0.37: the same version). In a cluster with one member the database is lost',
     alarms: true,
     assumed: null,
   }),
@@ -110,6 +120,13 @@ export const unread = {
     ),
   }),
 };
+
+/** Why a member that has lost its data would stay empty: MySQL clones within a series alone. `null` if it may clone. */
+function uncloneableAt({ primary, snapshot }: Situation): { readonly donor: string; readonly mysqld: string } | null {
+  const [donor, mysqld] = [primary?.facts.mysqld.version?.version, snapshot.statefulSet?.mysqld.version?.version];
+  if (donor === undefined || mysqld === undefined) return null;
+  return clones(parseMysqlVersion(donor), parseMysqlVersion(mysqld)) === false ? { donor, mysqld } : null;
+}
 
 /**
  * The claims without which the data end with the pod. An unschedulable pod mounts nothing: if its claim is missing, the

@@ -34,6 +34,13 @@ const deployment = (name: string, image: string, available: number, args: readon
   status: { availableReplicas: available },
 });
 
+const mocoLeasePath = (namespace: string, name: string): string =>
+  `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`;
+const mocoLease = {
+  metadata: { namespace: 'moco-system', name: 'moco' },
+  spec: { holderIdentity: 'moco-controller-a' },
+};
+
 const account = 'system:serviceaccount:moco-rollout-system:moco-rollout';
 const firstPolicy = controllerPolicies[0];
 
@@ -65,6 +72,7 @@ class Installed {
     this.cluster = cluster;
     cluster.server.admit = heldByMoco;
     cluster.lease({});
+    cluster.clusterScoped[mocoLeasePath('moco-system', 'moco')] = mocoLease;
     cluster.fault = (request) => this.#answer(request);
   }
 
@@ -117,6 +125,7 @@ describe('check', () => {
       ['ok', 'controller'],
       ['ok', 'rights of the controller'],
       ['ok', 'policies of the controller'],
+      ['ok', 'Lease of MOCO'],
       ['ok', 'your rights'],
       ['ok', 'admission'],
       ['ok', 'certificates'],
@@ -125,6 +134,7 @@ describe('check', () => {
       ['ok', 'manifests'],
       ['ok', 'PersistentVolumeClaims'],
       ['ok', 'preflight'],
+      ['ok', 'MySQL versions'],
       ['ok', 'semi-sync plugins'],
       ['ok', 'MySQL'],
     ]);
@@ -171,6 +181,35 @@ describe('check', () => {
     );
   });
 
+  it('says whether the controller sees that moco-controller works', async () => {
+    const line = async (): Promise<string> =>
+      (await installed.lines()).lines.find((one) => / Lease of MOCO /.test(one)) ?? '';
+    const { clusterScoped } = installed.cluster;
+    expect(await line()).to.match(
+      /^ok +Lease of MOCO +\S+ may read the Lease moco-system\/moco, which moco-controller-a holds$/,
+    );
+    clusterScoped[mocoLeasePath('moco-system', 'moco')] = { ...mocoLease, spec: {} };
+    expect(await line()).to.match(/^failed +Lease of MOCO +nobody holds the Lease moco-system\/moco/);
+    delete clusterScoped[mocoLeasePath('moco-system', 'moco')];
+    expect(await line()).to.match(/^failed +Lease of MOCO +there is no Lease moco-system\/moco, .* --moco-lease-name$/);
+    installed.cluster.lease({ mocoLeaseNamespace: 'databases', mocoLeaseName: 'moco-2' });
+    clusterScoped[mocoLeasePath('databases', 'moco-2')] = mocoLease;
+    expect(await line()).to.match(/^ok .* the Lease databases\/moco-2, which moco-controller-a holds$/);
+  });
+
+  it('says so where the controller may not read the Lease of MOCO, or where the user may not', async () => {
+    const { fault } = installed.cluster;
+    const line = async (): Promise<string> =>
+      (await installed.lines('-n', 'default')).lines.find((one) => / Lease of MOCO /.test(one)) ?? '';
+    installed.cluster.fault = (request) =>
+      request.path === mocoLeasePath('moco-system', 'moco') ? forbidden(request) : fault(request);
+    expect(await line()).to.match(/^ok +Lease of MOCO +\S+ may read the Lease moco-system\/moco; you may not$/);
+    installed.denied.push('get leases moco');
+    expect(await line()).to.match(
+      /^failed +Lease of MOCO +system:serviceaccount:\S+ may not read the Lease moco-system\/moco, so members are stopped/,
+    );
+  });
+
   it('warns of a freeze that the frozen can leave by a label, which is no failure', async () => {
     const line = async (): Promise<string> =>
       (await installed.lines()).lines.find((one) => / enforced policies /.test(one)) ?? '';
@@ -204,10 +243,17 @@ describe('check', () => {
     installed.isDeployed = false;
     const results = async (): Promise<readonly string[]> =>
       (await installed.lines()).lines.filter((one) => !one.startsWith('ok')).map((one) => one.trim());
-    const [controller, rights, policies, ...others] = await results();
+    const [controller, rights, policies, lease, ...others] = await results();
     expect(controller).to.match(/^unknown +controller +a controller leads, but no Deployment has the label \S+$/);
-    expect(rights).to.match(/^unknown +rights of the controller +without its Deployment it is not known as whom/);
-    expect(policies).to.match(/^unknown +policies of the controller +without its Deployment it is not known/);
+    expect(rights).to.match(
+      /^unknown +rights of the controller +without its Deployment the ServiceAccount of the controller is unknown/,
+    );
+    expect(policies).to.match(
+      /^unknown +policies of the controller +without its Deployment the ServiceAccount of the controller is unknown/,
+    );
+    expect(lease).to.match(
+      /^unknown +Lease of MOCO +without its Deployment the ServiceAccount of the controller is unknown/,
+    );
     expect(others).to.deep.equal([]);
     delete installed.cluster.clusterScoped[leasePath];
     const failed = (await results()).filter((one) => one.startsWith('failed'));
@@ -219,6 +265,8 @@ describe('check', () => {
     // Where the policies are left out on purpose, so is the right to create pods.
     const granted = clusterPermissions
       .filter(({ needsPolicy }) => needsPolicy !== true)
+      // The Lease of MOCO has a check of its own.
+      .filter(({ names }) => names === undefined)
       .flatMap(({ group, resource, verbs }) => verbs.map((verb) => `${verb} ${resource} ${group}`));
     const asked = [...neededByController, ...neededInWholeCluster].flatMap(([group, resource, verbs]) =>
       verbs.map((verb) => `${verb} ${resource} ${group}`),
@@ -443,7 +491,7 @@ describe('check', () => {
     installed.denied.push('own approve mysqlrollouts');
     const { status, lines } = await installed.lines();
     expect(status).to.equal(0);
-    expect(lines[6]).to.match(/but not approve \(approve mysqlrollouts\)$/);
+    expect(lines[7]).to.match(/but not approve \(approve mysqlrollouts\)$/);
   });
 
   it('writes its findings for programs', async () => {

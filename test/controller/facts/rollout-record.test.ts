@@ -37,7 +37,7 @@ describe('the cached part of a MySQLRollout', () => {
     const { metadata } = wholeRecord({
       ...used,
       metadata: { ...used.metadata, finalizers: many, ownerReferences: [...others, ...owners] },
-    } as MySQLRollout).object;
+    }).object;
     expect(metadata.finalizers).to.have.lengthOf(8);
     expect(metadata.ownerReferences).to.have.lengthOf(8);
     expect(metadata.ownerReferences?.[0]).to.include({ kind: 'MySQLCluster' });

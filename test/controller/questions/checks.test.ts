@@ -139,6 +139,43 @@ describe('what Prometheus says about a check', () => {
     });
   });
 
+  describe('without data', () => {
+    const query = 'a{x="$name"} > b';
+    const said = (noData: 'Pass' | 'Fail' | 'Wait' | undefined, absent: readonly string[]) => {
+      const asked: string[] = [];
+      const read = prometheusChecks((text) => {
+        asked.push(text);
+        const isAboutData = text.includes('absent(');
+        return Promise.resolve(isAboutData ? absent.map((selector) => ({ labels: { selector }, value: '1' })) : []);
+      });
+      const check = { name: 'x', query, ...(noData && { noData }) };
+      return read(check, cluster).then((reading) => ({ reading, asked: asked.length }));
+    };
+
+    it('passes, by one query, unless the check says otherwise', async () => {
+      for (const noData of [undefined, 'Pass'] as const) {
+        expect(await said(noData, ['0'])).to.deep.equal({ reading: passing, asked: 1 });
+      }
+    });
+
+    it('fails or waits as the check says, and names what has no series', async () => {
+      expect(await said('Fail', ['1'])).to.deep.equal({
+        reading: { kind: 'failing', series: { labels: {}, value: '', others: 0, missing: 'b' } },
+        asked: 2,
+      });
+      expect(await said('Wait', ['0', '1'])).to.deep.equal({
+        reading: { kind: 'unknown', message: 'there is no series of a{x="a"}' },
+        asked: 2,
+      });
+    });
+
+    it('passes where each metric has a series', async () => {
+      for (const noData of ['Fail', 'Wait'] as const) {
+        expect(await said(noData, [])).to.deep.equal({ reading: passing, asked: 2 });
+      }
+    });
+  });
+
   it('is unknown without an answer, and without a Prometheus', async () => {
     expect(await prometheusChecks(() => Promise.reject(new Error('no route')))(lag, cluster)).to.deep.equal(unknown);
     expect(await prometheusChecks(null)(lag, cluster)).to.deep.equal({

@@ -321,6 +321,7 @@ describe('the status of a rollout', () => {
         state: 'participating',
         verdict: 'Waiting',
         rule: 'Paused',
+        data: { revision: revisionBefore, version: '8.4.8' },
       },
       {
         ordinal: 1,

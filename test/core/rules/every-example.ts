@@ -1,4 +1,5 @@
 import type { HoldRule } from '../../../src/core/decision.ts';
+import { cloning } from './cloning.ts';
 import type { Example, Examples } from './example.ts';
 import { answers, step } from './not-done.ts';
 import { notParticipating, recreatable, roles } from './not-participating.ts';
@@ -14,6 +15,7 @@ const examples: Examples<HoldRule> = {
   ...unfinished,
   ...refused,
   ...versions,
+  ...cloning,
   ...fleet,
   ...roles,
   ...recreatable,

@@ -16,6 +16,8 @@ const failing = { kind: 'failing', series: { labels: {}, value: '1', others: 0 }
 /** As it is remembered. */
 const eviction = { step: `evict uid-2 ${revisionAfter}` };
 
+const lease = { lease: 'moco-system/moco', holder: 'moco-controller-a' } as const;
+
 export const step: Examples<keyof typeof stepRules> = {
   OutsideMaintenanceWindow: {
     applies: held(
@@ -91,7 +93,7 @@ export const step: Examples<keyof typeof stepRules> = {
   },
 };
 
-export const answers: Examples<keyof typeof answerRules> = {
+export const answers: Examples<Exclude<keyof typeof answerRules, 'CloneUnknown'>> = {
   PreflightRunning: {
     applies: held(
       stale().preflight({ awaited: [{ about: 'images', nodeName: 'n-1', forSeconds: 299, message: null }] }),
@@ -131,9 +133,10 @@ export const answers: Examples<keyof typeof answerRules> = {
           },
           { check: 'alerts', labels: {}, value: '+Inf', others: 0 },
           { check: 'up', labels: { __name__: 'up' }, value: '0', others: 0 },
+          { check: 'lag', labels: {}, value: '', others: 0, missing: 'lag{name="test"}' },
         ],
       },
-      String.raw`the check replication-delay fails: mysql_slave_lag_seconds{pod="moco-test-1", note="a \"b\""} is 41.5, and 2 more; the check alerts fails: {} is +Inf; the check up fails: up is 0`,
+      String.raw`the check replication-delay fails: mysql_slave_lag_seconds{pod="moco-test-1", note="a \"b\""} is 41.5, and 2 more; the check alerts fails: {} is +Inf; the check up fails: up is 0; the check lag fails: there is no series of lag{name="test"}`,
     ],
   },
   CheckPending: {
@@ -244,6 +247,24 @@ export const answers: Examples<keyof typeof answerRules> = {
     }),
     says: 'new pods come up at revision 5897fd84f8 until the pods that somebody else deleted exist again',
     justDoesNot: when(drained().memory({ verified: true, waiting: [1, 2] }), deletes('MemberDown', 1)),
+  },
+  MocoNotAsked: {
+    applies: held(stale().mocoLease({ ageSeconds: 10 }), {}),
+    says: 'waiting for the Lease of moco-controller to be read',
+    justDoesNot: when(stale().mocoLease({ ageSeconds: 9 }), next),
+  },
+  MocoUnavailable: {
+    applies: held(stale().mocoLease({ renewedForSeconds: 30 }), { ...lease, cause: 'notRenewed' }, {}, 2),
+    says: 'moco-controller does not renew its Lease moco-system/moco, which moco-controller-a holds',
+    justDoesNot: when(stale().mocoLease({ renewedForSeconds: 29 }), next),
+    alsoSays: [
+      { ...lease, cause: 'missing' },
+      'there is no Lease moco-system/moco: moco-controller does not run, or uses another Lease',
+      { ...lease, cause: 'free' },
+      'no instance of moco-controller leads: its Lease moco-system/moco is free',
+      { ...lease, cause: 'unseen' },
+      'moco-controller has not been seen to renew its Lease moco-system/moco',
+    ],
   },
   MembersNotAsked: {
     applies: held(stale().answers(1, { kind: 'ready' }, { ageSeconds: 5 }), { members: [1] }),

@@ -53,7 +53,7 @@ export const recreatable: Examples<keyof typeof recreatableRules> = {
   ClaimTerminating: {
     applies: held(
       stale().members(member(2).stale().claimEnds()),
-      { member: 2, claims: [{ name: 'mysql-data-moco-test-2', state: 'terminating' }] },
+      { member: 2, claims: [{ name: 'mysql-data-moco-test-2', state: 'terminating' }], uncloneable: null },
       {},
       60,
     ),
@@ -66,8 +66,15 @@ export const recreatable: Examples<keyof typeof recreatableRules> = {
           { name: 'mysql-data-moco-test-2', state: 'missing' },
           { name: 'logs-moco-test-2', state: 'terminating' },
         ],
+        uncloneable: null,
       },
       'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 no longer exists and its claim logs-moco-test-2 is being deleted and goes with the pod',
+      {
+        member: 2,
+        claims: [{ name: 'mysql-data-moco-test-2', state: 'missing' }],
+        uncloneable: { donor: '8.4.8', mysqld: '9.7.4' },
+      },
+      'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 no longer exists; and mysqld 9.7.4 cannot clone the primary, which has 8.4.8',
     ],
   },
   NodeTakesNoPods: {

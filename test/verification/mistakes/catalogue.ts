@@ -125,6 +125,46 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     decide: (snapshot, policy) => decide({ ...snapshot, policyGone: null }, policy),
     snapshots: /a policy has only just gone/,
   },
+  'knows no versions of MySQL': {
+    wrong: 'gives a member a mysqld that refuses its data',
+    decide: (snapshot, policy) => {
+      const { statefulSet } = snapshot;
+      // Another image, of a version that opens whatever a mysqld of the same version has opened.
+      const mysqld = (version: string) => ({ image: 'another', version: { version, source: 'tag' as const } });
+      const known = ofEveryMember(snapshot, (one) => ({ ...one, mysqld: mysqld('8.4.8') }));
+      const lastRuns = known.lastRuns.map((one) => ({ ...one, version: '8.4.8' }));
+      const dataRecords = known.dataRecords.map(({ record, ...one }) => ({
+        ...one,
+        record: record && { ...record, version: '8.4.8' },
+      }));
+      const set = statefulSet && { ...statefulSet, mysqld: mysqld('8.4.9') };
+      return decide({ ...known, lastRuns, dataRecords, statefulSet: set }, policy);
+    },
+    snapshots: /brings needs opensData/,
+  },
+  'takes every redo log for closed': {
+    wrong: 'gives a member that is down a mysqld that does not read the redo log which it may have left open',
+    decide: (snapshot, policy) => {
+      const image = snapshot.statefulSet?.mysqld.image ?? null;
+      return decide(
+        ofEveryMember(snapshot, (one) => ({ ...one, mysqld: { ...one.mysqld, image } })),
+        policy,
+      );
+    },
+    snapshots: /brings needs readsLog/,
+  },
+  'restarts a replica that clones': {
+    wrong: 'restarts a replica that copies the data of another member as if it were behind',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, (one) => ({
+          ...one,
+          clone: { reading: { kind: 'notCloning' }, ageSeconds: 0, unknownForSeconds: 0 },
+        })),
+        policy,
+      ),
+    snapshots: /stops needs copiesNothing/,
+  },
   'takes every closed budget for a backup': {
     wrong: 'waits for a backup while a PodDisruptionBudget is closed that MOCO did not create',
     decide: (snapshot, policy) =>

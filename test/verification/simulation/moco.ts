@@ -19,6 +19,7 @@ const actor = mocoManager;
 const quickestMilliseconds = 3;
 const slowestMilliseconds = 60;
 const retryMilliseconds = 200;
+const renewMilliseconds = 2000;
 
 export interface MocoOptions {
   readonly clock: VirtualClock;
@@ -43,6 +44,7 @@ export class Moco {
   readonly #looks: Looks;
   #settings: Settings;
   #running = true;
+  #stoppedAtMilliseconds = 0;
   #otherReplica = true;
   /** How many processes of it there have been. */
   lives = 0;
@@ -111,6 +113,12 @@ export class Moco {
     return this.#running;
   }
 
+  /** When its leader last renewed its Lease: every two seconds, as controller-runtime does. */
+  get renewal(): string {
+    const at = this.#running ? this.#options.clock.nowMilliseconds : this.#stoppedAtMilliseconds;
+    return `${this.lives} ${Math.floor(at / renewMilliseconds)}`;
+  }
+
   /** Nothing is wrong but with the members. */
   get isUntroubled(): boolean {
     return same(this.faults, noFaults);
@@ -127,6 +135,7 @@ export class Moco {
    */
   stop({ otherReplica }: { readonly otherReplica: boolean }): void {
     this.#running = false;
+    this.#stoppedAtMilliseconds = this.#options.clock.nowMilliseconds;
     this.#otherReplica = otherReplica;
     for (const { cancel } of this.#pending.values()) cancel();
     this.#pending.clear();

@@ -18,6 +18,7 @@ class Scene {
   readonly #network = new Network({
     clock: this.clock,
     wall: () => this.clock.nowMilliseconds,
+    renewal: () => '',
     chance: new Chance('network'),
     server: this.server,
     onSent: () => undefined,

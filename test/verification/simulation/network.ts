@@ -1,4 +1,5 @@
 import type { ExchangeRequest, ExchangeResponse } from '../../../src/base/world.ts';
+import { usualLease } from '../../../src/moco/lease-place.ts';
 import { type ApiAnswer, type ApiRequest, refusal } from '../../support/api-server/api-answer.ts';
 import type { ApiServer } from '../../support/api-server/api-server.ts';
 import { once, parse, responseOf } from '../../support/api-server/exchange.ts';
@@ -44,12 +45,15 @@ export interface NetworkOptions {
   readonly clock: VirtualClock;
   /** The clock of the API server, in milliseconds since 1970. */
   readonly wall: () => number;
+  /** When moco-controller last renewed its Lease. It is not kept: it would be written every two seconds. */
+  readonly renewal: () => string;
   readonly chance: Chance;
   readonly server: ApiServer;
   readonly onSent: (sent: Sent) => void;
   readonly onStrike: (strike: Strike) => void;
 }
 
+const mocoLeasePath = `/apis/coordination.k8s.io/v1/namespaces/${usualLease.namespace}/leases/${usualLease.name}`;
 const encoder = new TextEncoder();
 const usual: Latency = { fromMilliseconds: 1, toMilliseconds: 6 };
 /** A request that its author has given up may arrive all the same. */
@@ -60,6 +64,7 @@ const lateBetweenWrites = 0.5;
 export class Network {
   readonly #clock: VirtualClock;
   readonly #wall: () => number;
+  readonly #renewal: () => string;
   readonly #chance: Chance;
   readonly #server: ApiServer;
   readonly #watches = new Set<{ readonly client: Client; readonly stream: WatchStream }>();
@@ -74,9 +79,10 @@ export class Network {
   oldestRevision = 0;
   #troubles: readonly Trouble[] = [];
 
-  constructor({ clock, wall, chance, server, onSent, onStrike }: NetworkOptions) {
+  constructor({ clock, wall, renewal, chance, server, onSent, onStrike }: NetworkOptions) {
     this.#clock = clock;
     this.#wall = wall;
+    this.#renewal = renewal;
     this.#chance = chance;
     this.#server = server;
     this.#onSent = onSent;
@@ -209,6 +215,13 @@ export class Network {
       if (answer.code === 409) this.#onStrike('conflict');
       respond(dated(responseOf(answer)));
     };
+    if (parsed.path === mocoLeasePath) {
+      const renewTime = this.#renewal();
+      const metadata = { namespace: usualLease.namespace, name: usualLease.name, uid: 'lease', resourceVersion: '1' };
+      const spec = { holderIdentity: 'moco-controller', leaseDurationSeconds: 15, renewTime };
+      given({ code: 200, body: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec } });
+      return;
+    }
     const begun = this.#server.begin(parsed);
     if (typeof begun === 'function') this.#clock.after(betweenMilliseconds, () => given(begun()));
     else given(begun);

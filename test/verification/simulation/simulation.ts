@@ -158,6 +158,7 @@ export class Simulation {
     this.network = new Network({
       clock,
       wall: this.wall,
+      renewal: () => this.moco.renewal,
       chance: chance.fork('network'),
       server,
       onSent: (sent) => {

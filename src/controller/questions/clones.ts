@@ -1,0 +1,49 @@
+import { type CloneReading, cloneAgainSeconds, freshCloneSeconds } from '../../core/on-demand-facts.ts';
+import type { MemberFacts } from '../../core/snapshot.ts';
+import { type Answered, answered, answerFacts } from './answers.ts';
+import type { Asking, Row } from './asking.ts';
+
+/** What each of them has last said, by the uid of its pod. */
+type KnownClones = ReadonlyMap<string, Answered<CloneReading>>;
+
+export const clones: Row<'clones', KnownClones, object, Pick<MemberFacts, 'clone'>> = {
+  asks: 'the agents of replicas that run and are not ready: whether they clone (two GETs of at most 1 s each)',
+  lasts: `${freshCloneSeconds} s; ${cloneAgainSeconds} s while it clones`,
+  silence: 'the replica is not restarted until its mysqld has not been ready for `progressDeadlineSeconds`',
+  initial: new Map(),
+  ask: ({ members }, asking, before) => readClones(members, asking, before),
+  facts: () => ({}),
+  memberFacts:
+    (known, { nowMilliseconds }) =>
+    ({ uid }) => {
+      const one = known.get(uid);
+      return { clone: one === undefined ? null : answerFacts(one, nowMilliseconds) };
+    },
+  confirm: {
+    order: 'beforeClock',
+    plan: ({ members }, asking, before) => ({ requests: 0, ask: () => readClones(members, asking, before) }),
+  },
+  status: { whileOutstanding: 'its hold' },
+};
+
+/** Asks them in parallel, and keeps what others said that still exist. Never rejects. */
+async function readClones(
+  ordinals: readonly number[],
+  { key, observed, sources, world, log, signal }: Omit<Asking, 'api'>,
+  before: KnownClones,
+): Promise<KnownClones> {
+  const { pods } = observed.objects;
+  const asked = pods.filter(({ ordinal }) => ordinals.includes(ordinal));
+  const atMilliseconds = world.monotonic();
+  const readings = await Promise.all(asked.map((pod) => sources.delays.readClone(pod, signal)));
+  const known = new Map([...before].filter(([uid]) => pods.some((pod) => pod.uid === uid)));
+  for (const [index, { uid, name }] of asked.entries()) {
+    const reading = readings[index] as CloneReading;
+    const earlier = known.get(uid);
+    known.set(uid, answered(reading, earlier, atMilliseconds));
+    if (reading.kind === 'cloning' && earlier?.reading.kind !== 'cloning') {
+      log.info({ cluster: key, member: name }, 'Member clones');
+    }
+  }
+  return known;
+}

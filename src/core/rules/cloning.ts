@@ -1,0 +1,106 @@
+import { mayClone } from '../clone.ts';
+import { recovered } from '../expected.ts';
+import { mysqldOf } from '../member.ts';
+import { type CloneReading, cloneAgainSeconds, freshCloneSeconds } from '../on-demand-facts.ts';
+import { withoutFullStop } from '../sentences.ts';
+import type { Member, Situation } from '../situation.ts';
+import { after, rule } from './rule.ts';
+
+interface Clone {
+  readonly member: number;
+  /** MySQL says that the clone has not completed, and the agent does not run it. */
+  readonly unfinished: boolean;
+}
+
+interface UnknownClone {
+  readonly member: number;
+  /** Why its agent does not say; `null` if it was not asked recently enough. */
+  readonly message: string | null;
+}
+
+/** A replica that copies its data is left alone: the copy would begin anew. */
+export const cloning = {
+  Cloning: rule<Clone>({
+    holds: ({ situation, members }) =>
+      firstOf(members, (member) => {
+        const { clone } = member.facts;
+        if (!mayClone(member) || clone === null) return null;
+        const unfinished = clone.reading.kind === 'unfinished';
+        const isOver = unfinished && isOverdue(situation, member);
+        if ((clone.reading.kind !== 'cloning' && !unfinished) || isOver) return null;
+        situation.deadlines.reached(clone.ageSeconds, cloneAgainSeconds);
+        return { member: member.ordinal, unfinished };
+      }),
+    asks: ({ member }, situation) => askAgain([member], situation, cloneAgainSeconds),
+    sentence: ({ member, unfinished }, name) =>
+      unfinished
+        ? `${name(member)} has begun to copy the data of another member and has not finished`
+        : `${name(member)} copies the data of another member, and would start again if it were restarted`,
+    meaning: 'A replica clones: it copies the data of another member.',
+    details:
+      'Its agent says so. The copy of a large database takes hours, and after a restart it starts again, which puts load on the other member once more. The wait has no time limit. If the agent no longer runs the clone, but MySQL does not report it as completed, the wait ends after progressDeadlineSeconds. Meanwhile no other member is replaced beyond maxUnavailable.',
+    endedBy: ['the members', 'MOCO', 'a person'],
+    ends: 'By itself, when the copy is complete: mysqld then restarts once. `SELECT STAGE, STATE, ESTIMATE, DATA FROM performance_schema.clone_progress` in the member shows how far it is. If nothing advances, look at the logs of its agent and of moco-controller. `override NAME Cloning` replaces the member anyway.',
+    overridable: true,
+    overriding: 'moco-rollout then deletes the pod of the replica, and its copy starts again',
+    assumed: after('member', recovered),
+  }),
+};
+
+/** In the group of the steps: its agent is only asked once nothing else holds. */
+export const cloneUnread = {
+  CloneUnknown: rule<UnknownClone>({
+    holds: ({ situation, members }) =>
+      firstOf(members, (member) => {
+        const { clone } = member.facts;
+        if (!mayClone(member)) return null;
+        if (clone === null || !(clone.ageSeconds < freshCloneSeconds)) return { member: member.ordinal, message: null };
+        if (clone.reading.kind !== 'unknown' || isOverdue(situation, member)) return null;
+        situation.deadlines.reached(clone.ageSeconds, freshCloneSeconds);
+        return { member: member.ordinal, message: clone.reading.message };
+      }),
+    asks: ({ member }, situation) => askAgain([member], situation, freshCloneSeconds),
+    sentence: ({ member, message }, name) =>
+      message === null
+        ? `the agent of ${name(member)} has not said yet whether it copies the data of another member`
+        : `it is unknown whether ${name(member)} copies the data of another member: ${withoutFullStop(message)}`,
+    meaning: 'The agent of a running replica that is not ready has not said whether the replica clones.',
+    details:
+      'A replica that clones looks like one that is behind. Its agent is asked right before the replica would be restarted. If the agent does not answer, the wait ends once mysqld has not been ready for progressDeadlineSeconds.',
+    endedBy: ['the members', 'time', 'a person'],
+    ends: 'By itself, within seconds. If the agent does not answer, look at its container.',
+    overridable: true,
+    overriding: 'moco-rollout then deletes the pod of the replica although it may clone, and the copy starts again',
+    brief: true,
+    awaits: 'clones',
+    assumed: after('moment', (snapshot, { member }) => ({
+      ...snapshot,
+      members: snapshot.members.map((one) => (one.ordinal === member ? { ...one, clone: notCloning } : one)),
+    })),
+  }),
+};
+
+const notCloning = {
+  reading: { kind: 'notCloning' } satisfies CloneReading,
+  ageSeconds: 0,
+  unknownForSeconds: 0,
+} as const;
+
+const isOverdue = ({ policy, deadlines }: Situation, { facts }: Member): boolean =>
+  deadlines.reached(mysqldOf(facts)?.notReadyForSeconds ?? 0, policy.progressDeadlineSeconds);
+
+function askAgain(ordinals: readonly number[], { members }: Situation, afterSeconds: number) {
+  const due = members.filter(
+    ({ ordinal, facts: { clone } }) =>
+      ordinals.includes(ordinal) && !(clone !== null && clone.ageSeconds < afterSeconds),
+  );
+  return due.length === 0 ? [] : [{ kind: 'clones' as const, members: due.map(({ ordinal }) => ordinal) }];
+}
+
+function firstOf<Found>(members: readonly Member[], find: (member: Member) => Found | null): Found | null {
+  for (const member of members) {
+    const found = find(member);
+    if (found !== null) return found;
+  }
+  return null;
+}
