@@ -112,6 +112,19 @@ describe('new pods while nobody works at the update revision', () => {
       'keeps while held',
       'UpdateRevisionFailing',
     ),
+    'do so while the kubelet refuses each pod of the first member': when(
+      failing().members(member(2).updated().failed().but({ failedReason: 'OutOfcpu' }).data(revisionBefore)),
+      'keeps while held',
+      'UpdateRevisionFailing',
+    ),
+    'do so while the first member, which the kubelet has refused, has no pod': when(
+      failing()
+        .missing(2)
+        .members(member(2).data(revisionBefore))
+        .memory({ failing: { member: 2, message: 'the pod has failed: OutOfcpu' } }),
+      'keeps while held',
+      'UpdateRevisionFailing',
+    ),
     'do not while the first member fails whose mysqld has started': when(failing(), 'nothing', 'UpdateRevisionFailing'),
     'come up at the update revision again once its mysqld has started': when(
       failing().keepingRevisions(),

@@ -2,7 +2,7 @@ import { isAdopted, keepsRevisions, mayKeepRevisions } from '../adoption.ts';
 import { isAt, mayGoBackTo } from '../data.ts';
 import type { NextStep } from '../decision.ts';
 import { effects, kindsOf, membersOf } from '../effects.ts';
-import { isVerified } from '../failing-revision.ts';
+import { failingMember, isVerified } from '../failing-revision.ts';
 import { isOverridden } from '../gates.ts';
 import {
   awaitsOwnPod,
@@ -76,13 +76,18 @@ function isHeldAtRest(situation: Situation, { hold }: NextStep): boolean {
   return revision !== null && suitsEveryMember(situation, revision) && !isUnderWay(situation);
 }
 
-/** A step of the rollout is not over. That includes one whose pod still seems untouched. */
+/**
+ * A step of the rollout is not over. That includes one whose pod still seems untouched. A step is over whose member
+ * fails at the update revision: its next pod would fail as well, perhaps before anybody sees it run.
+ */
 function isUnderWay(situation: Situation): boolean {
   const { members, missing } = situation;
+  const failing = failingMember(situation)?.member;
+  const isAwaited = (ordinal: number): boolean => ordinal !== failing && !isUntaken(situation, ordinal);
   return (
     isBringing(situation) ||
-    missing.some((ordinal) => !isUntaken(situation, ordinal)) ||
-    members.some((member) => (isGoing(member) || !member.updated) && !isUntaken(situation, member.ordinal))
+    missing.some(isAwaited) ||
+    members.some((member) => (isGoing(member) || !member.updated) && isAwaited(member.ordinal))
   );
 }
 
