@@ -110,7 +110,13 @@ function sightingOf(
   { pod, facts }: { readonly pod: PodRecord; readonly facts: MemberFacts },
   known: Sighting | null,
 ): Sighting | null {
-  if (hasNeverStarted(facts) || pod.revision === '' || (known !== null && pod.createdAt < known.createdAt)) return null;
+  if (
+    pod.rejected ||
+    hasNeverStarted(facts) ||
+    pod.revision === '' ||
+    (known !== null && pod.createdAt < known.createdAt)
+  )
+    return null;
   const { createdAt, revision, mysqld } = pod;
   const worked = facts.participatingForSeconds !== null || (known?.revision === revision && known.worked);
   return { createdAt, revision, image: mysqld.image, version: mysqld.version?.version ?? null, worked };

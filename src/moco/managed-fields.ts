@@ -19,6 +19,17 @@ export function labelSetAt(managedFields: unknown, label: string): string | null
 }
 
 /**
+ * When a field of a status got its value, or later. `null` if nothing shows that.
+ */
+export function statusSetAt(managedFields: unknown, field: string): number | null {
+  const times = objects(managedFields)
+    .filter(({ fieldsV1 }) => object(object(fieldsV1)['f:status'])[`f:${field}`] !== undefined)
+    .map(({ time }) => milliseconds(text(time)) ?? Number.NaN);
+  const newest = Math.max(...times);
+  return Number.isFinite(newest) ? newest : null;
+}
+
+/**
  * Which managers have written an object within a second of its newest write, except its status, in alphabetical order.
  */
 export function newestManagers(managedFields: unknown): readonly string[] {

@@ -4,6 +4,7 @@ import {
   fewTexts,
   identityOf,
   type Json,
+  milliseconds,
   named,
   object,
   objects,
@@ -17,7 +18,7 @@ import { mostReplicas } from '../core/situation.ts';
 import { metricsPortName, probePortName } from './agent.ts';
 import { parseDataRecord } from './data-record.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
-import { labelSetAt, newestManagers } from './managed-fields.ts';
+import { labelSetAt, newestManagers, statusSetAt } from './managed-fields.ts';
 import { mysqldIn } from './mysqld-version.ts';
 import {
   agentContainer,
@@ -252,6 +253,7 @@ function podRecord(raw: Json, isLive: boolean): PodRecord | null {
         : null,
     failedReason: status['phase'] === 'Failed' ? message(status['reason']) : null,
     disruption: disruption['status'] === 'True' ? (message(disruption['reason']) ?? 'no reason given') : null,
+    rejected: wasRejected(status, managedFields),
     exceededLimits: status['reason'] === 'Evicted' && ownLimits.test(text(status['message']) ?? ''),
     controller: text(objects(metadata['ownerReferences']).find((one) => one['controller'] === true)?.['uid']),
     startupSeconds: startupSeconds(spec),
@@ -282,6 +284,22 @@ function podRecord(raw: Json, isLive: boolean): PodRecord | null {
           }
         : null,
   };
+}
+
+/** Kubernetes writes times in whole seconds. */
+const timestampsMilliseconds = 1000;
+
+/**
+ * A kubelet that restarts may reject a pod that it has run before, and then reports no container of it either
+ * (`rejectPod` in pkg/kubelet/kubelet.go). But it keeps the time of its first report (`startTime`, by
+ * pkg/kubelet/status/status_manager.go). Only if that was the rejection itself has nothing of the pod run.
+ */
+function wasRejected(status: Json, managedFields: unknown): boolean {
+  if (status['phase'] !== 'Failed' || text(status['reason']) === null) return false;
+  if (objects([status['containerStatuses'], status['initContainerStatuses']].flat()).length > 0) return false;
+  const startedAt = milliseconds(text(status['startTime']));
+  const failedAt = statusSetAt(managedFields, 'phase');
+  return startedAt !== null && failedAt !== null && failedAt - startedAt <= timestampsMilliseconds;
 }
 
 export const projectPod = (raw: Json): PodRecord | null => podRecord(raw, true);

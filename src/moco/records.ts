@@ -123,6 +123,8 @@ export interface PodRecord extends ObjectRecord, PodFacts {
   readonly createdAt: string;
   /** When the label of its revision was last set, or later; `null` if nothing shows that. */
   readonly revisionSetAt: string | null;
+  /** The kubelet has not admitted it: it has failed, and no container of it has ever been made. */
+  readonly rejected: boolean;
   /** The digest to which the container runtime has resolved the image of mysqld, or `null` before that. */
   readonly imageId: string | null;
   /** When condition Ready last changed, or `null`. */

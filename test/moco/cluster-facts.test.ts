@@ -609,6 +609,22 @@ tells('the last mysqld that has run on the data of a member', lastRun, {
     look.pod(1, { ready: false, at: look.now });
     is({ revision: revisionBefore, worked: true });
   },
+  'is the one before if the kubelet has not admitted the next pod, by what that reported first': (look, is) => {
+    look.facts();
+    look.pod(1, { ready: false, revision: 'moco-test-2', at: look.now });
+    const failedAt = (time: string): void => {
+      const managedFields = [{ manager: 'kubelet', time, fieldsV1: { 'f:status': { 'f:phase': {} } } }];
+      const none = { containerStatuses: [], initContainerStatuses: [], conditions: [] };
+      look.change(1, {
+        metadata: { managedFields },
+        status: { ...none, phase: 'Failed', reason: 'OutOfcpu', startTime: look.now },
+      });
+    };
+    failedAt(look.now);
+    is({ revision: revisionBefore, worked: true });
+    failedAt(new Date(look.wallMilliseconds + 2000).toISOString());
+    is({ revision: 'moco-test-2', worked: false });
+  },
   'has not worked yet when it starts at another revision, nor when it starts at the one before that again': (
     look,
     is,

@@ -196,6 +196,7 @@ describe('a recorded pod', () => {
       unschedulable: null,
       failedReason: null,
       disruption: null,
+      rejected: false,
       exceededLimits: false,
       controller: null,
       startupSeconds: 3600,
