@@ -27,6 +27,9 @@ import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { Watchdog } from './telemetry/watchdog.ts';
 
+// The controller as a program: it connects the parts, starts them in order, and stops them in reverse order within the
+// grace period of the pod.
+
 const leaseName = 'moco-rollout';
 const leaseLost = 'the lease was lost: stopping, so that two controllers never act at the same time';
 const namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';

@@ -8,6 +8,8 @@ import { Stage } from '../../test/support/stage/stage.ts';
 import type { Interruption } from '../program/interruption.ts';
 import { progressing, type Say } from '../program/progress.ts';
 
+// Starts and stops what a demo on a real control plane needs.
+
 const ownDefinitions = fileURLToPath(new URL('../../config/crd', import.meta.url));
 const controllerLookMilliseconds = 250;
 const logTailCharacters = 2000;

@@ -3,6 +3,8 @@ import { runCli } from '../../src/cli/run.ts';
 import { annotationOn, demoteAnnotation } from '../../src/moco/names.ts';
 import type { AuditEvent } from '../../test/support/control-plane/audit-log.ts';
 
+// Shows a rollout with the plugin's own live view.
+
 /** The MySQLCluster of a demo. */
 export const place = { namespace: 'demo', name: 'test' };
 

@@ -8,6 +8,8 @@ import { setImage } from '../../test/verification/simulation/acts-of-people.ts';
 import type { Circumstances } from '../../test/verification/simulation/circumstances.ts';
 import { clusterName, imageOf, namespace, Simulation } from '../../test/verification/simulation/simulation.ts';
 
+// Plays one rollout twice side by side: with moco-rollout, and without.
+
 const second = 1_000;
 const stepMilliseconds = second;
 const patienceMilliseconds = 10 * 60 * second;

@@ -12,6 +12,8 @@ import { clusterName, firstImage, namespace, Simulation } from '../../test/verif
 import { eventsOf } from './events-of-demo.ts';
 import { playSideBySide } from './side-by-side.ts';
 
+// Plays a rollout in virtual time on a terminal.
+
 const second = 1_000;
 /** Virtual time between two frames. */
 const frameMilliseconds = second / 2;

@@ -16,6 +16,8 @@ import { undemoteReasons } from '../../src/core/step.ts';
 import type { Sections } from './sections.ts';
 import { code, definitionList, table } from './table.ts';
 
+// Writes what documents say about rules.
+
 /** The sections that documents have about rules, by document, from the catalogue in `src/core/rules`. */
 export const ruleSections: Readonly<Record<string, () => Sections>> = {
   'src/core/SPEC.md': () => ({

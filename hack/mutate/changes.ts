@@ -12,6 +12,8 @@ import {
   SyntaxKind,
 } from 'typescript/unstable/ast';
 
+// The small changes that mutation testing makes.
+
 /** What replaces a node, or a part of it. */
 export interface Change {
   readonly kind: string;

@@ -2,6 +2,8 @@ import { Worker } from 'node:worker_threads';
 import type { Mutant, Result } from './mutant.ts';
 import type { Answer, WorkerData } from './worker.ts';
 
+// Runs the tests for each mutant in threads.
+
 /** Loaded modules are never released, so a thread is replaced after this many mutants. */
 const mutantsPerThread = 60;
 

@@ -1,5 +1,7 @@
 import { glob, readFile } from 'node:fs/promises';
 
+// Which test files there are, and which of them may run side by side.
+
 /** Files that run in parallel in this many processes. */
 export interface Lane {
   readonly files: readonly string[];

@@ -4,6 +4,8 @@ import { mayHaveMoreValues } from '../base/text.ts';
 import { type BodyBudget, readBody } from './bodies.ts';
 import { type Reviewer, statefulSetShape } from './mutations.ts';
 
+// Answers AdmissionReviews over HTTP, within limits for bodies and values.
+
 /**
  * An AdmissionReview holds the new object and the old one. The API server accepts request bodies of up to 3 MiB, so the
  * two have at most 6 MiB, and 2 MiB more for the envelope. An object can be stored and still exceed this only if it has
@@ -48,12 +50,11 @@ export async function answer(
   }
   const body = await readBody(request, bodyLimitBytes, budget);
   if (body.kind === 'overloaded') {
-    const sentence =
-      'Expected all requests together to have less in their bodies, and this one had the most; try again.';
+    const sentence = 'Expected smaller bodies of all requests together, and this one was the largest; try again.';
     return failureAnswer(503, sentence, { 'Retry-After': '1' });
   }
   if (body.kind === 'too-large') {
-    const most = `at most ${bodyLimitBytes} bytes, the new object and the old one in it`;
+    const most = `at most ${bodyLimitBytes} bytes, including the new object and the old one`;
     return failureAnswer(413, `Expected a body of ${most}; got more.`);
   }
   if (mayHaveMoreValues(body.bytes, mostValues)) {
@@ -69,7 +70,7 @@ export async function answer(
 
 /** For an error of `answer` while the client is still connected. */
 export const internalError = (): WebhookAnswer =>
-  failureAnswer(500, 'An internal error occurred; the log of moco-rollout has it.');
+  failureAnswer(500, 'An internal error occurred; see the log of moco-rollout.');
 
 /** `undefined`, which JSON cannot represent, if the bytes are not JSON. */
 function parseJson(bytes: Buffer): unknown {
@@ -155,7 +156,7 @@ function whyNotOurs({ kind, operation, subResource = '', object = null }: Admiss
     return `expected ${operations.join(' or ')}, got ${operation}`;
   }
   if (subResource !== '') return `expected the StatefulSet itself, got its ${subResource}`;
-  return object === null ? 'expected the object in the request, got none' : null;
+  return object === null ? 'expected an object in the request, got none' : null;
 }
 
 /** https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#response */

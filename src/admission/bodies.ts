@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
+// Reads the bodies of requests within one budget for all of them.
+
 /** Every chunk that arrives is kept in an object of its own, however short it is. */
 const pieceOverheadBytes = 256;
 
@@ -80,7 +82,7 @@ export function readBody(request: IncomingMessage, limitBytes: number, budget: B
       finish();
       reject(error);
     };
-    const onClose = (): void => onError(new Error('Expected the whole body, the client went away before its end'));
+    const onClose = (): void => onError(new Error('Expected the whole body, but the client went away before its end'));
     const finish = (): void => {
       share.end();
       request.off('data', onData).off('end', onEnd).off('close', onClose);

@@ -15,6 +15,8 @@ import {
   strategyOnDelete,
 } from '../moco/names.ts';
 
+// What the webhooks change in a StatefulSet: the strategy, or the partition.
+
 const texts = z.record(z.string(), z.string());
 const owner = z.looseObject({ apiVersion: z.string(), kind: z.string(), name: z.string() });
 

@@ -7,6 +7,8 @@ import { BodyBudget } from './bodies.ts';
 import { reviewers } from './mutations.ts';
 import { followTls, readTls, secureContext, type TlsSources, type WebhookLog } from './serving-tls.ts';
 
+// The HTTPS server of the webhooks.
+
 export interface WebhookOptions extends TlsSources {
   readonly address: BindAddress;
   readonly log: WebhookLog;

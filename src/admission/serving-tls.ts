@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 
+// The certificates of the webhook server, read again when they change.
+
 export interface WebhookLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -78,9 +80,14 @@ export function followTls(
   const lookAtBoth = async (): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
-    await look('certificate', () => readCertificate(certDir), renewed, 'the webhook keeps its certificate');
+    await look(
+      'certificate',
+      () => readCertificate(certDir),
+      renewed,
+      'Failed to load a new certificate; the webhook keeps the present one',
+    );
     if (clientCaFile !== undefined) {
-      const kept = 'the webhook keeps the authority of its clients';
+      const kept = 'Failed to load a new client CA; the webhook keeps the present one';
       await look('clientCA', () => readClientCA(clientCaFile), another, kept);
     }
     isLooking = false;
@@ -122,7 +129,7 @@ export async function readCertificate(directory: string): Promise<Certificate> {
       `Expected ${keyFile} in ${directory} to be the key of ${certificateFile}, but the two don't belong together.`,
     );
   }
-  decode(directory, 'a directory of a certificate chain and its key', () => createSecureContext({ cert, key }));
+  decode(directory, 'a directory with a certificate chain and its key', () => createSecureContext({ cert, key }));
   return { cert, key, validTo: certificate.validToDate };
 }
 

@@ -56,7 +56,7 @@ const check = struct(
         'no answer (CheckUnavailable). Defaults to Pass.',
     ).exactOptional(),
   },
-  'A query that has to return nothing before a member that works is taken.',
+  'A query that must return nothing before a working member is replaced.',
 );
 
 export type Check = Infer<typeof check>;
@@ -68,9 +68,9 @@ export const checkFields = {
     'name',
     check,
     mostChecks,
-    'Queries that the Prometheus of --prometheus-url is asked before a member that works is taken, while an updated ' +
+    'Queries to the Prometheus of --prometheus-url before a working member is replaced, while an updated ' +
       'member participates for minReadySeconds, and while a later stage waits for this cluster. The rollout waits ' +
-      'while a check fails or has no answer. Members that are down are replaced all the same. An empty list means no ' +
+      'while a check fails or has no answer. Members that are down are replaced anyway. An empty list means no ' +
       'checks, as if no other source had any.',
   ),
 };

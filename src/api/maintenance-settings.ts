@@ -66,7 +66,7 @@ export const maintenanceWindow = struct(
       })
       .exactOptional(),
   },
-  'A time that repeats, at which members that work may be updated.',
+  'A recurring time at which working members may be updated.',
 );
 
 const blackout = struct(
@@ -75,7 +75,7 @@ const blackout = struct(
     until: time('When the blackout ends.'),
     reason: text(256, 'Why there is a blackout, for the people who wait for its end.'),
   },
-  'A time at which no member that works is updated.',
+  'A time at which no working member is updated.',
 )
   .refine(({ from, until }) => (milliseconds(until) ?? 0) > (milliseconds(from) ?? 0), {
     path: ['until'],
@@ -106,15 +106,15 @@ export const maintenanceFields = {
   maintenanceWindows: listOf(
     maintenanceWindow,
     8,
-    'The times at which members that work may be updated. A step begins only if its expected time fits into what is ' +
+    'The times at which working members may be updated. A step begins only if its expected time fits into what is ' +
       'left of the window. Members that are down are replaced at any time. An empty list means at any time, as if no ' +
       'other source had windows.',
   ),
   blackouts: listOf(
     blackout,
     32,
-    'Times at which no member that works is updated, whatever the maintenance windows say. A step begins only if its ' +
-      'expected time has passed before the next blackout.',
+    'Times at which no working member is updated, whatever the maintenance windows say. A step begins only if its ' +
+      'expected time fits before the next blackout.',
   ),
   expectedMemberSeconds: whole(
     1,

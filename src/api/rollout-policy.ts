@@ -27,7 +27,7 @@ const selection = optional({
   priority: whole(
     -(2 ** 31),
     2 ** 31 - 1,
-    'Which policy has precedence where several set the same field for a cluster: the one with the higher priority, ' +
+    'Which policy has precedence if several set the same field for a cluster: the one with the higher priority, ' +
       'then the one whose name comes first in the alphabet. Defaults to 0.',
   ),
   selector: labelSelector(
@@ -67,7 +67,7 @@ const settingStatus = struct(
 
 export const policyStatus = written(
   optional({
-    observedGeneration: generation('The generation of the spec that the status is about.'),
+    observedGeneration: generation('The generation of the spec that the status describes.'),
     clusters: count('The number of MySQLClusters that the policy selects.'),
     members: count('The number of members of these clusters.'),
     settings: listBy(

@@ -68,7 +68,7 @@ const stage = struct(
       maxFailures: whole(
         0,
         10_000,
-        'More failing clusters in the stage than this keep every other cluster of the sequence from beginning. Defaults to 0.',
+        'If more clusters of the stage fail than this, no other cluster of the sequence begins. Defaults to 0.',
       ),
     }),
   },
@@ -110,7 +110,7 @@ export const sequenceSpec = struct(
       ),
     }),
   },
-  'Which MySQLClusters begin their rollouts first. What has begun goes on, and members that are down never wait.',
+  'Which MySQLClusters begin their rollouts first. Rollouts that have begun continue, and members that are down never wait.',
 );
 
 export const sequenceDefaults = { settleDuration: '5m', maxConcurrent: 1, soakDuration: 0, maxFailures: 0 } as const;
@@ -154,12 +154,12 @@ const stageStatus = struct(
       ),
     }),
   },
-  'A stage as it is.',
+  'The state of a stage.',
 );
 
 export const sequenceStatus = written(
   optional({
-    observedGeneration: generation('The generation of the spec that the status is about.'),
+    observedGeneration: generation('The generation of the spec that the status describes.'),
     stage: text(63, 'The name of the first stage that is not complete.'),
     clusters: count('The number of clusters of the sequence that are not offline.'),
     upToDateClusters: count('The number of clusters that are up to date and healthy.'),
@@ -175,7 +175,7 @@ export const sequenceStatus = written(
       'type',
       condition,
       32,
-      'Ready: every stage is complete. Progressing: rollouts of the sequence are under way, or wait for time alone. ' +
+      'Ready: every stage is complete. Progressing: rollouts of the sequence are in progress, or only wait for time. ' +
         'Stalled: no rollout can begin until a person helps.',
     ),
   }),

@@ -45,7 +45,7 @@ export const rolloutSpec = struct(
         struct(
           {
             ordinal: whole(0, 999, 'The ordinal of the member.'),
-            reason: text(256, 'Why the member is pinned, for the people who find it.'),
+            reason: text(256, 'Why the member is pinned, for other people.'),
           },
           'A member that keeps its revision.',
         ),
@@ -58,16 +58,16 @@ export const rolloutSpec = struct(
         {
           revision: text(
             253,
-            'The full name of the update revision that the members are to leave. A later revision is not concerned.',
+            'The full name of the update revision that the members have to leave. It does not apply to a later revision.',
           ),
           members: setOf(
             whole(0, 999, 'The ordinal of a member.'),
             1,
             64,
-            'The ordinals of the members that are to come back at the revision that they had.',
+            'The ordinals of the members that have to come back at their previous revision.',
           ),
         },
-        'Members that failed at an update revision and are to get back the revision that they had. Such a member that is ' +
+        'Members that failed at an update revision and have to get their previous revision back. Such a member that is ' +
           'at this update revision and does not participate is deleted, and its new pod is created at the revision ' +
           'that it had. No member gets the update revision until the template is corrected, this field is removed, or ' +
           'UpdateRevisionFailing is overridden. It has an effect only under OnDelete.',
@@ -78,7 +78,7 @@ export const rolloutSpec = struct(
           {
             rule: oneOf(overridableRules, 'The name of the rule, as holds show it.'),
             until: time('When the rule is in force again.'),
-            reason: text(256, 'Why the rule is overridden, for the people who find it.'),
+            reason: text(256, 'Why the rule is overridden, for other people.'),
             ...optional({
               by: text(256, 'Who overrides the rule: the name of the user, or nothing. The plugin fills it in.'),
             }),

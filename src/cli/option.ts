@@ -2,6 +2,8 @@ import { Option } from 'commander';
 import { UsageError } from '../failure.ts';
 import { namespacePattern, type Parsed, parseDuration, read, unreadable, value } from '../options/flag.ts';
 
+// The kinds of options of the plugin's commands.
+
 /** An option of a command, and how its text becomes a value. */
 export interface CommandOption<Value> {
   /** In commander's syntax: `--for <duration>`. Without a placeholder it is a switch. */

@@ -29,6 +29,8 @@ import { waitCommand } from './commands/wait.ts';
 import { type Host, withoutControls } from './host.ts';
 import { optionOf, type Texts, valuesOf } from './option.ts';
 
+// The command line of the plugin: finds the command, parses its options, prints help and errors.
+
 /** The headings of the help, with their commands in order. */
 export const commandGroups: Readonly<Record<string, readonly CliCommand[]>> = {
   'Show rollouts': [

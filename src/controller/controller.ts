@@ -22,6 +22,8 @@ import { RecentNodes } from './questions/recent-nodes.ts';
 import { Reconciler } from './reconciler.ts';
 import { SequenceReconciler } from './sequence-reconciler.ts';
 
+// Connects watches, work queues and reconcilers.
+
 export interface ControllerOptions
   extends Pick<
     Context,
@@ -98,7 +100,7 @@ export class Controller {
       onError: (key, error, retries) =>
         log[isNamespaceTerminating(error) ? 'debug' : 'warn'](
           { cluster: key, error, retries },
-          'reconciliation failed and will be retried',
+          'Failed to reconcile; retrying',
         ),
     });
     const apiFor = (signal: AbortSignal): StatusClient => new StatusClient(client, signal);

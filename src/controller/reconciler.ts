@@ -16,6 +16,12 @@ import { removeEndedOverrides } from './status/ended-overrides.ts';
 import { report } from './status/pass-report.ts';
 import { nextIn, writeWhenDue } from './status/write.ts';
 
+// One pass over one cluster, from its cached objects to at most one write.
+//
+//     prepare ---> look and ask ---> disrupt ---> remember ---> report ---> write
+//     (settle      (observe, decide, (confirm,     (the only     (pure)      (what users
+//      intents)     questions)        intend, act)  memory)                   see)
+
 /**
  * Reconciles one cluster at a time in a fixed order: observe, decide, at most one step, remember its result, report,
  * write. SPEC.md explains each phase.

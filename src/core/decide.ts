@@ -20,6 +20,20 @@ import { type Situation, survey } from './situation.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
 import { watched } from './watched.ts';
 
+// The decision. Everything else in the core serves it, and it has no other inputs than its two arguments.
+//
+//     snapshot, policy
+//           |
+//       situation ----> members, who is due
+//           |
+//       procedure ----> candidates: steps in order of preference       (candidates/)
+//           |
+//        effects  ----> what each step does to whom                    (effects.ts)
+//           |
+//         gates   ----> the first rule that holds, if any              (gates.ts, rules/)
+//           |
+//       Decision: one step, or one hold; verdicts; asks: what to find out first
+
 const procedures: Readonly<Record<RolloutPolicy['mode'], Procedure>> = {
   OnDelete: onDelete,
   Partition: partition,

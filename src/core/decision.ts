@@ -7,6 +7,8 @@ import type { Recreated } from './sentences.ts';
 import type { Situation } from './situation.ts';
 import type { Step } from './step.ts';
 
+// The result of a decision, and what a procedure is.
+
 export type { Hold, HoldRule } from './rules/catalogue.ts';
 export type { Step, StepKind, Target } from './step.ts';
 

@@ -3,36 +3,38 @@ import { hasNeverStarted } from './member.ts';
 import type { Member, Situation } from './situation.ts';
 import type { Step } from './step.ts';
 
+// What each kind of step does to the cluster and to its members. Gates and confirmation follow from it.
+
 /** What a step does to a cluster or to one of its members. The text is for SPEC.md. */
 export const effectKinds = {
   writes: 'something is written',
   acts: 'the rollout moves, in a mode in which this program moves it',
-  proceeds: 'more happens than that a member that is down gets another pod',
+  proceeds: 'more happens than the replacement of members that are down',
   adopts: 'this program begins to replace the pods of the StatefulSet',
-  keeps: 'a pod that is created from now on comes up at the revision that its member had',
-  updatesNew: 'a pod that is created from now on comes up at the update revision',
-  comesUpdated: 'a member that somebody else takes comes back at the update revision',
-  restores: 'the pod of the member goes, and another one comes at the revision that it had',
+  keeps: 'new pods come up at the previous revision of their members',
+  updatesNew: 'new pods come up at the update revision',
+  comesUpdated: 'a member whose pod somebody else deletes comes back at the update revision',
+  restores: 'the pod of the member is replaced by one at its previous revision',
   handsOver: 'another program replaces the pods of the StatefulSet from now on',
   ends: 'the rollout is over',
   completes: 'the cluster counts as up to date and healthy',
-  takesBack: 'a switchover that this program has asked for is called off',
+  takesBack: 'a switchover that this program has requested is withdrawn',
   awaitsMoco: "MOCO's partition controller moves the rollout, and this program watches it",
-  mocoTakes: "MOCO's partition controller is about to take the member",
-  keepsDemotion: 'a demotion that this program has asked for goes on',
-  brings: 'the member gets something of the update revision, be it its label alone',
-  mustReturn: 'a mysqld that may run ends, now or after a switchover, and another pod has to take its place',
+  mocoTakes: "MOCO's partition controller is about to replace the member",
+  keepsDemotion: 'a demotion that this program has requested goes on',
+  brings: 'the member gets something of the update revision, even if only its label',
+  mustReturn: 'a mysqld that may be running stops, now or after a switchover, and another pod has to take its place',
   changesInPlace: 'the running pod of the member is changed',
   removes: 'the pod of the member goes',
   freesClaims: 'the pod of the member goes, now or after a switchover, and frees claims that nothing else keeps',
-  risks: 'a member that works, or may come back by itself, runs something of the update revision',
-  stops: 'a mysqld that may run ends',
+  risks: 'a working member, or one that may recover by itself, runs something of the update revision',
+  stops: 'a mysqld that may be running stops',
   reduces: 'one member fewer participates for a while',
-  takesHealthy: 'the member participated, and nothing of it failed',
+  takesHealthy: 'the member participated without a failure',
   leavesService: 'the Service of the member has one endpoint fewer for a while',
   movesPrimary: 'writes move to another member, by a switchover or by a failover, or stop for a while',
   losesRelayLog:
-    'a running replica loses its threads, and with them what it has received and not applied: MOCO sets `skip_replica_start`, and starts them again only once the cluster has a primary',
+    'a running replica loses its threads, and with them what it has received but not applied: MOCO sets `skip_replica_start`, and starts them again only once the cluster has a primary',
 } as const;
 
 export type EffectKind = keyof typeof effectKinds;

@@ -2,6 +2,8 @@ import { type Evidence, provenForSeconds, stoppedInPlace, wasEndedByNode } from 
 import { type Member, type Situation, toRestore } from './situation.ts';
 import type { ContainerFacts, MemberFacts } from './snapshot.ts';
 
+// Whether the update revision works, fails, or has not shown either.
+
 export interface FailingMember {
   readonly member: number;
   readonly evidence: Evidence;

@@ -3,6 +3,14 @@ import { type Hold, type HoldRule, holdOf, holdRules, isOverridable, rulesOf } f
 import type { Situation } from './situation.ts';
 import type { Step } from './step.ts';
 
+// The table that says what a step needs: by effect, the rules that must not hold.
+//
+//     step --effects--> [stops member 2, reduces, brings ...]
+//                            |
+//           gates[effect] = the rules that guard it
+//                            |
+//     the first of them that holds, in the order of the catalogue, is the hold
+
 const refusalsOfNodes = rulesOf('refused');
 const terminating = ['MemberStuckTerminating', 'MemberTerminating'] as const;
 /** What the user has said about when a member may get the update revision. */

@@ -2,6 +2,8 @@ import type { Asked } from './rules/rule.ts';
 import type { Situation } from './situation.ts';
 import type { Blackout, Interval, MaintenanceFacts, Moment } from './snapshot.ts';
 
+// Whether a step fits into maintenance windows and before blackouts.
+
 /** What blocks a step that takes a working member: a window that is too short, or a blackout. */
 interface ClosedWindow {
   /** When the current window closes, which is too short now. */

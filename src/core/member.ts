@@ -1,6 +1,8 @@
 import type { Deadlines } from './deadlines.ts';
 import type { ClusterFacts, ContainerFacts, MemberFacts } from './snapshot.ts';
 
+// What a member is able to do, from the facts about its pod.
+
 /** What a member is able to do, from its pod alone. A member has exactly one state; the first that applies counts. */
 export type MemberState = 'terminating' | 'unreachable' | 'participating' | 'impaired' | 'down' | 'running';
 

@@ -1,5 +1,7 @@
 import { type InPlaceSettings, neverInPlace } from './in-place-changes.ts';
 
+// The user's settings as the core gets them, and the budget that follows.
+
 /** A whole number of members, or a percentage of them that is rounded down, as in KEP-961. */
 export type MaxUnavailable = number | `${number}%`;
 

@@ -4,6 +4,8 @@ import { type EffectKind, isConfirmed, membersOf } from './effects.ts';
 import { reliedOn, type Situation } from './situation.ts';
 import type { Step } from './step.ts';
 
+// The questions that the core may ask, and which are asked again before a write.
+
 /**
  * What the core has to know and no watch delivers. Only the core asks: a rule says what it asks when its fact is
  * missing or too old (`asks` of its entry), and the controller has a row for each kind

@@ -5,6 +5,8 @@ import type { Asked } from './rules/rule.ts';
 import { unavailableLimit, unavailableMembers } from './rules/unavailable.ts';
 import type { Member, Situation } from './situation.ts';
 
+// Whether replicas are too far behind for a step, from their agents and from MySQL itself.
+
 /** An older reading does not count. This limits how often members are asked while a step waits for them. */
 export const freshSeconds = 5;
 

@@ -6,6 +6,8 @@ import type { RulePhase } from './rules/rule.ts';
 import type { Member, Situation } from './situation.ts';
 import { notYetReplaced } from './statefulset-controller.ts';
 
+// What is only shown: phases, verdicts and members of the next step.
+
 export function reports(situation: Situation, procedure: Procedure, outcome: NextStep): readonly MemberReport[] {
   const next = nextOrdinals(situation, procedure, outcome);
   const rule = outcome.hold?.rule ?? null;

@@ -3,6 +3,8 @@ import type { Evidence, MemberState } from './member.ts';
 import type { AlteredField, Contention } from './snapshot.ts';
 import { restoreRules, type Step, stepRules, undemoteReasons } from './step.ts';
 
+// Sentences about facts and steps, for statuses, Events, logs and commands.
+
 export type Wait =
   | { readonly for: 'state'; readonly state: MemberState; readonly evidence: Evidence | null }
   | { readonly for: 'role' }
@@ -38,20 +40,20 @@ const keptReason = (because: KeptBecause): string =>
 
 const despites = {
   created: 'it was created before moco-rollout could act',
-  started: 'it was created before moco-rollout could act, and its mysqld has started, so it is left',
+  started: 'it was created before moco-rollout could act, and its mysqld has started, so it is left alone',
   setsBack: 'new pods would start at a revision that is older than the data of a member',
   admission: 'admission does not keep new pods at the current revision',
-  data: 'it is not known which mysqld has started on its data',
+  data: 'it is unknown which mysqld has started on its data',
 } as const;
 
 export function explainRecreated(back: Recreated): string {
   if (back.as === 'before') {
-    return `somebody else has taken its pod; it comes back at the revision that it had: ${keptReason(back.because)}`;
+    return `somebody else deleted its pod; it comes back at its previous revision: ${keptReason(back.because)}`;
   }
   if (back.because === null) {
-    return 'somebody else has taken its pod; it comes back updated: the revision works, and nothing holds the rollout';
+    return 'somebody else deleted its pod; it comes back updated: the revision works, and nothing holds the rollout';
   }
-  return `somebody else has taken its pod, and it is updated although ${keptReason(back.because)}: ${despites[back.despite]}`;
+  return `somebody else deleted its pod, and it is updated although ${keptReason(back.because)}: ${despites[back.despite]}`;
 }
 
 export function explainWait(wait: Exclude<Wait, { for: 'revision' }>): string {
@@ -90,7 +92,7 @@ export function explainEvidence(evidence: Evidence): string {
     case 'crashLooping':
       return `container ${evidence.container} has not been ready since it restarted${restarts(evidence.restarts)}`;
     case 'restored':
-      return 'a person has asked to give it back the revision that it had';
+      return 'a person has asked for its previous revision';
     case 'errant':
       return 'MOCO lists it as errant';
   }
@@ -182,10 +184,10 @@ export function explainStep(step: Step): string {
     case 'setStrategy':
       if (step.newPods === 'UpdateRevision') return 'setting the update strategy of the StatefulSet to OnDelete';
       return step.lasts === 'whileHeld'
-        ? 'letting lost members come back at the revision that they had, while the rollout is held'
-        : 'letting lost members come back at the revision that they had, until their pods exist again';
+        ? 'letting lost members come back at their previous revision while the rollout is held'
+        : 'letting lost members come back at their previous revision until their pods exist again';
     case 'restore':
-      return `deleting ${step.targets[0].name}, which comes back at the revision that it had: ${restoreRules[step.rule]}`;
+      return `deleting ${step.targets[0].name}, which comes back at its previous revision: ${restoreRules[step.rule]}`;
     case 'setPartition':
       return `lowering the partition of the StatefulSet to ${step.partition}${step.targets[0] ? `, which updates ${step.targets[0].name}` : ''}`;
     case 'promoteRevision':
@@ -196,7 +198,7 @@ export function explainStep(step: Step): string {
 function explainChange({ labels, annotations, containers }: InPlaceChange): string {
   if (containers.length > 0) return `the kubelet restarts ${containers.map(({ name }) => name).join(', ')}`;
   const changed = [...Object.keys(labels), ...Object.keys(annotations)];
-  return changed.length === 0 ? 'the revisions differ by nothing' : `only metadata changes (${changed.join(', ')})`;
+  return changed.length === 0 ? 'the revisions do not differ' : `only metadata changes (${changed.join(', ')})`;
 }
 
 /** `agent gets limits.cpu 500m, and restarts`. */

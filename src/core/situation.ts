@@ -15,6 +15,8 @@ import type { Wait } from './sentences.ts';
 import type { ClusterSnapshot, MemberFacts } from './snapshot.ts';
 import type { Target } from './step.ts';
 
+// What follows from a snapshot before any rule is asked: members, their order, and who is due.
+
 export interface Member {
   readonly facts: MemberFacts;
   readonly ordinal: number;

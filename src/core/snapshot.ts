@@ -14,6 +14,8 @@ import type {
   ReplicationDelay,
 } from './on-demand-facts.ts';
 
+// Every fact that a decision can depend on. The compiler makes each source and each test provide all of them.
+
 /**
  * The facts about one cluster at one moment, as `decide` needs them: ages instead of points in time, words instead of
  * labels.

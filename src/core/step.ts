@@ -1,5 +1,7 @@
 import type { ContainerResources, InPlaceChange } from './in-place-changes.ts';
 
+// The steps that a decision can return, and their names and reasons.
+
 /** A pod that a step acts on, with what the preconditions of the step need. */
 export interface Target {
   readonly ordinal: number;
@@ -119,8 +121,8 @@ export const stepRules = {
 
 /** Why a member gets its previous revision back: the label of the step `restore`, and the reason in its sentence. */
 export const restoreRules = {
-  UpdatedByOthers: 'somebody else has taken its pod, and its mysqld has not started at the update revision',
-  RestoreRequested: 'a person has asked for that',
+  UpdatedByOthers: 'somebody else deleted its pod, and its mysqld has not started at the update revision',
+  RestoreRequested: 'a person has requested it',
 } as const;
 
 export type RestoreRule = keyof typeof restoreRules;

@@ -5,6 +5,8 @@ import type { ExchangeRequest, ExchangeResponse, World } from '../base/world.ts'
 import { ApiError, errorOfAnswer, type NoAnswerReason } from './api-error.ts';
 import { type Priority, type Reservation, TokenBucket } from './token-bucket.ts';
 
+// The only way to the API server: rate limit, time limits, retries, and one type of error.
+
 export type { Priority } from './token-bucket.ts';
 
 const defaultTimeoutMilliseconds = 10_000;
@@ -140,10 +142,10 @@ export class ApiClient {
 
   #assertMaySend(call: Call): void {
     if (call.isStillWanted?.() === false) {
-      throw silent(call, 'TooLate', 'it was no longer wanted when its turn came, so that nothing was sent', undefined);
+      throw silent(call, 'TooLate', 'it was no longer wanted when its turn came, so nothing was sent', undefined);
     }
     if (call.method !== 'GET' && !this.#mayWrite(call.priority)) {
-      throw silent(call, 'NotLeading', 'this process does not lead, so that nothing was sent', undefined);
+      throw silent(call, 'NotLeading', 'this process does not lead, so nothing was sent', undefined);
     }
   }
 
@@ -213,7 +215,7 @@ function noAnswer(call: Call, error: unknown, { passed }: Pick<TimeLimit, 'passe
 }
 
 function aborted(call: Call, signal: AbortSignal | undefined): ApiError {
-  return silent(call, 'Aborted', 'given up by the caller', signal?.reason);
+  return silent(call, 'Aborted', 'aborted by the caller', signal?.reason);
 }
 
 function silent({ method, path }: Call, reason: NoAnswerReason, message: string, cause: unknown): ApiError {

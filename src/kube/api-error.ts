@@ -1,6 +1,8 @@
 import { isObject } from '../base/json.ts';
 import { jsonOf, shortened } from '../base/text.ts';
 
+// The error of a request to the API server, and what it means: refused, conflicting, gone, or without an answer.
+
 /** One entry of `details.causes` in a Kubernetes Status, such as `DisruptionBudget` of a refused eviction. */
 export interface ApiErrorCause {
   readonly reason: string;

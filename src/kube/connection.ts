@@ -5,6 +5,8 @@ import type { Exchange, ExchangeRequest, ExchangeResponse } from '../base/world.
 import { ApiError } from './api-error.ts';
 import { type Credentials, Kubeconfig, type KubeconfigChoice } from './kubeconfig.ts';
 
+// The connection to the API server: pools, credentials, proxies, and certificates that rotate.
+
 export { ConfigurationError } from './kubeconfig-files.ts';
 
 /** Shorter than the 90 s after which an API server closes an idle connection, and than most load balancers' limits. */

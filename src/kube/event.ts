@@ -1,6 +1,8 @@
 import { V1MicroTime } from '@kubernetes/client-node';
 import { apiVersion, events, type ResourceKind } from './resource.ts';
 
+// The Event objects of events.k8s.io/v1.
+
 export interface ObjectReference {
   readonly apiVersion?: string;
   readonly kind: string;

@@ -5,6 +5,8 @@ import type { User } from '@kubernetes/client-node';
 import { jsonOf, textOf } from '../base/text.ts';
 import type { ClusterEntry, ExecConfig } from './kubeconfig-files.ts';
 
+// Credentials from an exec plugin of a kubeconfig.
+
 /** What a plugin returns; times are RFC 3339. */
 interface Credential {
   readonly token?: string;

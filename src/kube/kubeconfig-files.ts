@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import { load as parseYaml } from 'js-yaml';
 
+// Reads and merges kubeconfig files.
+
 /**
  * The configuration does not say where to connect, or as whom. The message is a sentence for the person who wrote it.
  */

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { type ClusterEntry, ConfigurationError, type KubeconfigContent, type UserEntry } from './kubeconfig-files.ts';
 
+// Applies the options of the command line to a kubeconfig.
+
 /** What a user specifies in addition to a kubeconfig, as with kubectl's options. */
 export interface KubeconfigOverrides {
   readonly context?: string;

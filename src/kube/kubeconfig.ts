@@ -13,6 +13,8 @@ import { ConfigurationError, readKubeconfigs, type UserEntry } from './kubeconfi
 import { type KubeconfigOverrides, noOverrides, withOverrides } from './kubeconfig-overrides.ts';
 import { type Environment, proxyOf } from './proxy-environment.ts';
 
+// One context of a kubeconfig as the connection needs it.
+
 export interface Credentials {
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly tls: DispatcherOptions;

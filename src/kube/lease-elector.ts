@@ -6,6 +6,8 @@ import { heldBy, heldByNobody, holderOf, type Lease, parseLease } from './lease.
 import { apiVersion, leases, path } from './resource.ts';
 import { keyOf } from './store.ts';
 
+// Leader election. The clock decides whether this process still leads, not a timer.
+
 /** By how much longer than the retry period candidates may wait, so that they do not all ask at once. */
 const jitter = 1.2;
 

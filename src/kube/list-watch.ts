@@ -99,7 +99,7 @@ export function parseWatchEvent(line: string): WatchEvent {
   if (mayHaveMoreValues(line, mostValuesOfObject)) return tooLargeEvent(line);
   const event = jsonOf(line);
   if (event === undefined) return unreadableEvent(`expected JSON, got ${line.slice(0, longestQuotedCharacters)}`, true);
-  if (!isObject(event)) return unreadableEvent('expected an event, got another value', true);
+  if (!isObject(event)) return unreadableEvent('expected an event, got something else', true);
   const { type, object } = event;
   switch (type) {
     case 'ERROR':

@@ -1,3 +1,5 @@
+// HTTP requests to pods and other servers that are not the API server.
+
 // oxlint-disable no-restricted-imports -- it only asks what an address is
 import { isIP } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';

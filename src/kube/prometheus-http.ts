@@ -5,6 +5,8 @@ import type { World } from '../base/world.ts';
 import { ConfigurationError } from './kubeconfig-files.ts';
 import { answerTo, inTime, type PlainAnswer } from './plain-http.ts';
 
+// Queries Prometheus for the checks of users.
+
 export interface PrometheusSeries {
   readonly labels: Readonly<Record<string, string>>;
   /** In Prometheus' notation: a number, `NaN`, `+Inf` or `-Inf`. */

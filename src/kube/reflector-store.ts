@@ -4,6 +4,8 @@ import { type DecodeFailureReason, mostValuesOfObject } from './list-watch.ts';
 import { metadataOf, type RawMetadata } from './raw-object.ts';
 import { keyOf, type Store, type Stored } from './store.ts';
 
+// The objects of one reflector in a store: a complete list replaces them, events change them.
+
 export interface OwnedRecordsOptions<R extends Stored> {
   readonly store: Store<R>;
   /** Objects of another kind are skipped. */

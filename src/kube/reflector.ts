@@ -20,6 +20,13 @@ import { type Listing, ReflectorStore } from './reflector-store.ts';
 import { path } from './resource.ts';
 import type { Store, Stored } from './store.ts';
 
+// Keeps a store in sync with the API server for one kind of object.
+//
+//     list (pages, or streamed by the watch) ---> store
+//       ^                                           ^
+//       | gap, expired, too long silent             | events, bookmarks
+//       +------------------- watch -----------------+
+
 /** Parsing a page blocks the event loop, and garbage of larger pages outlives the young generation. */
 const defaultPageSize = 50;
 /** The server ends each watch after a random time between these two, so that they do not all end together. */
@@ -242,7 +249,7 @@ export class Reflector<R extends Stored> {
       if (!this.#streamsLists) this.#resourceVersion ??= await this.#list(signal);
       const events = await this.#watch(this.#resourceVersion, signal);
       if (events > 0 || this.#wentWell) return null;
-      return new Error('expected a watch to stay open, it ended at once and without an event');
+      return new Error('expected a watch to stay open, but it ended at once without an event');
     } catch (error) {
       const isStreamRefused = this.#streamsLists && this.#resourceVersion === null && isInvalid(error);
       if (!isStreamRefused) return error;
@@ -329,7 +336,8 @@ export class Reflector<R extends Stored> {
           listing = null;
         }
       }
-      if (listing !== null) throw new Error(`expected a list of ${this.#path}, its watch ended before it was complete`);
+      if (listing !== null)
+        throw new Error(`expected a list of ${this.#path}, but its watch ended before it was complete`);
       return events;
     } catch (error) {
       if (!silence.passed) throw error;
@@ -338,7 +346,7 @@ export class Reflector<R extends Stored> {
         this.#silentWatches = 0;
         this.#resourceVersion = null;
       }
-      throw new Error(`expected a bookmark at least, nothing came for ${silenceMilliseconds / 1000} s`, {
+      throw new Error(`expected at least a bookmark, but nothing came for ${silenceMilliseconds / 1000} s`, {
         cause: error,
       });
     } finally {

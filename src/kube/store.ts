@@ -1,3 +1,5 @@
+// Records by name and by index, with subscribers.
+
 export interface Stored {
   readonly namespace: string;
   readonly name: string;

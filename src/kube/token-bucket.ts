@@ -1,5 +1,7 @@
 import type { World } from '../base/world.ts';
 
+// The rate limit of requests to the API server, with priorities and fairness among tenants.
+
 /**
  * Which calls go first when the rate limit makes them wait: keeping the lease, then confirming and carrying out a
  * disruption, then writing its status, then the rest.

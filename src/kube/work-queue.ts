@@ -4,6 +4,13 @@ import type { World } from '../base/world.ts';
 import { ApiError } from './api-error.ts';
 import { Turns } from './turns.ts';
 
+// The queue of keys to reconcile. A key waits at most once and never runs twice at a time.
+//
+//     add ---> waiting (tenants take turns) ---> running ---> done
+//      ^            ^                               |
+//      |            +---- added while it ran -------+
+//      +------------------ failed: after a backoff -+
+
 const retryBackoff = { firstMilliseconds: 100, longestMilliseconds: 60_000 };
 /** When more keys than this wait, each run starts in its own iteration of the event loop. */
 const crowd = 16;

@@ -1,5 +1,8 @@
 import { isAtLeast } from '../kube/raw-object.ts';
 
+// How long facts have been as they are. The core gets ages and no times, so all handling of clocks and their steps is
+// here.
+
 export interface Clocks {
   /** Monotonic. */
   monotonic(): number;

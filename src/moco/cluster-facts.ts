@@ -17,6 +17,9 @@ import { statefulSetName } from './projections.ts';
 import type { BudgetRecord, ClusterObjects, ClusterRecord, ContainerRecord, JobRecord, PodRecord } from './records.ts';
 import { selects } from './selects.ts';
 
+// The translation from records of the API server into the snapshot of the core: what MOCO and Kubernetes say, in the
+// words of the core.
+
 export type SelectingBudget = BudgetRecord & Pick<BudgetFacts, 'ofMoco'>;
 
 /** Derives the core's facts about a cluster from the objects of MOCO and Kubernetes. */

@@ -4,6 +4,9 @@ import { fullName } from './in-place/images.ts';
 import { isLatest } from './in-place/pod-defaults.ts';
 import { mysqldContainer, preflightLabel } from './names.ts';
 
+// The short-lived pod of a preflight: how it is built from a member's pod, and what its status says about the node and
+// the revision.
+
 /** From the weakest to the strongest. */
 const pullPolicies = ['Never', 'IfNotPresent', 'Always'] as const;
 

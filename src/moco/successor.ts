@@ -2,6 +2,8 @@ import { type Json, object, objects, text, texts } from '../base/json.ts';
 import { numberOf } from './in-place/quantity.ts';
 import { revisionHashLabel } from './names.ts';
 
+// The pod that would follow a member's pod, for dry runs, and what a quota would have left for it.
+
 /**
  * The pod that the StatefulSet controller would create for a member from the StatefulSet's template (Kubernetes 1.36,
  * pkg/controller/statefulset/stateful_set_utils.go, newStatefulSetPod). It has no `blockOwnerDeletion`, for which some

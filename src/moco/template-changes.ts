@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, type Json, object, text } from '../base/json.ts';
 
+// The differences between two pod templates, for people: what a rollout changes.
+
 export interface TemplateChange {
   /** The path of the field, such as `spec.containers[mysqld].image`. */
   readonly path: string;

@@ -11,6 +11,8 @@ import type { ClusterRecord, PodRecord } from '../moco/records.ts';
 import type { Account, MysqlTls } from './mysql-session.ts';
 import { type Answers, type AskedMember, readClone, readCluster } from './read-cluster.ts';
 
+// Queries the mysqlds of a cluster: finds the password, reads from each member, and explains why it could not.
+
 export interface MysqlQuestion {
   readonly cluster: Pick<ClusterRecord, 'namespace' | 'name'>;
   readonly primary: PodRecord | null;

@@ -1,3 +1,5 @@
+// One bounded conversation with a server that may be hostile: limits for time, bytes and packets.
+
 // oxlint-disable no-restricted-imports -- the one place where mysqld is reached
 import { connect, isIP } from 'node:net';
 import type { Connection, RowDataPacket } from 'mysql2';
@@ -162,6 +164,6 @@ const codeOf = (error: unknown): string | undefined =>
 function mysqlErrorOf(error: unknown): MysqlError {
   if (error instanceof MysqlError) return error;
   const code = codeOf(error);
-  if (code === undefined) return new MysqlError('the answer is not one of a mysqld');
+  if (code === undefined) return new MysqlError('the answer is not that of a mysqld');
   return new MysqlError(code, deniedCodes.has(code));
 }

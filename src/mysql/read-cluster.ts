@@ -13,6 +13,8 @@ import {
   type WhoItIs,
 } from './statements.ts';
 
+// What is asked of the members of a cluster, in which order, and when an answer counts as complete.
+
 export interface AskedMember {
   readonly uid: string;
   /** The name of its pod, which is the host name of its mysqld. */
@@ -71,7 +73,7 @@ export async function readCluster(world: World, question: AskedCluster, signal: 
       const [answer] = kept;
       if (answer !== undefined) return answer;
       const { message, isDenied } =
-        error instanceof MysqlError ? error : new MysqlError('the answer is not one of a mysqld');
+        error instanceof MysqlError ? error : new MysqlError('the answer is not that of a mysqld');
       if (isDenied) denied.add(member.uid);
       said.set(member.uid, { kind: 'unknown', message });
       return null;

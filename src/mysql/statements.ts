@@ -160,4 +160,4 @@ function wholeColumn(value: unknown): number {
   return number;
 }
 
-const notUsable = (): MysqlError => new MysqlError('the answer is not one of a mysqld');
+const notUsable = (): MysqlError => new MysqlError('the answer is not that of a mysqld');

@@ -28,6 +28,8 @@ import type {
   StatefulSetRecord,
 } from '../moco/records.ts';
 
+// The cached objects of all kinds, and which clusters a change of an object concerns.
+
 export interface UnavailableKind {
   readonly why: Unavailable;
   /** The API server's words. */

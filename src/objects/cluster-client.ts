@@ -15,6 +15,8 @@ import type { ClaimRecord, ClusterObjects, StatefulSetRecord } from '../moco/rec
 import { mostReads, type OnceCall } from './cluster-reader.ts';
 import { StatusClient } from './status-client.ts';
 
+// Every write that a pass may send about one cluster, with its preconditions.
+
 const intentWrites = 1;
 
 export interface StatefulSetPatch {

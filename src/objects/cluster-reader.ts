@@ -33,6 +33,8 @@ import type { ClusterObjects, ClusterRecord, StatefulSetRecord } from '../moco/r
 import { selects } from '../moco/selects.ts';
 import { templateOf } from '../moco/template-changes.ts';
 
+// Every read that a pass may send about one cluster. A confirmation reads here, past the cache.
+
 export interface LiveObjects {
   readonly objects: ClusterObjects;
   readonly rollout: MySQLRollout | null;

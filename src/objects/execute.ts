@@ -17,6 +17,8 @@ import type { ClusterApi, InPlacePatch } from './cluster-client.ts';
 import type { LiveObjects } from './cluster-reader.ts';
 import { adoptStatefulSet, type Kept, keepRevisions, releaseStatefulSet, type StrategyKeeper } from './strategy.ts';
 
+// Carries out one step: it turns a decision of the core into a write, and the response into a result.
+
 /** The result of a step. `unknown`: it may or may not have happened. */
 export type StepResult = 'done' | 'refused' | 'conflict' | 'unknown';
 
@@ -164,7 +166,7 @@ function withKeeper(answer: StepAnswer, kept: Kept | null): StepAnswer {
 /** The StatefulSet controller uses the update revision if it does not find the current revision. */
 async function assertRevision(revision: string, namespace: string, api: ClusterApi): Promise<void> {
   if ((await api.read(controllerRevisions, { namespace, name: revision })) !== null) return;
-  const message = `the ControllerRevision ${revision} does not exist any more, so lost members can't come back at it`;
+  const message = `the ControllerRevision ${revision} no longer exists, so lost members can't come back at it`;
   throw new ApiError({ status: 422, reason: revisionMissing, message });
 }
 
@@ -181,7 +183,7 @@ async function assertNewest(
   const { uid, resourceVersion } = identityOf((await api.read(rolloutKind, { namespace, name })) ?? {});
   const known = rollout?.metadata;
   if (known?.uid === uid && known.resourceVersion === resourceVersion) return;
-  throw new ApiError({ status: 409, reason: 'Conflict', message: 'the MySQLRollout has changed meanwhile' });
+  throw new ApiError({ status: 409, reason: 'Conflict', message: 'the MySQLRollout has changed in the meantime' });
 }
 
 /** Writes to all targets in parallel. The result is the worst of all results. */
@@ -213,7 +215,7 @@ async function each(targets: readonly Target[], write: (target: Target) => Promi
  * eviction contains the name and the numbers of the budget.
  */
 function sentenceOf(error: ApiError): string {
-  if (isConflict(error)) return 'it has changed meanwhile';
+  if (isConflict(error)) return 'it has changed in the meantime';
   if (isNotFound(error)) return 'it is gone';
   const { causes, message } = error;
   return causes.find(({ reason }) => reason === disruptionBudgetCause)?.message ?? message;

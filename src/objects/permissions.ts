@@ -1,6 +1,9 @@
 import { usualLease } from '../moco/lease-place.ts';
 import { clusterKind } from '../moco/names.ts';
 
+// The rights of the controller. Roles, the chart, the table in docs/security.md and `kubectl moco-rollout check` follow
+// from it.
+
 /**
  * Every right of the controller: its purpose, the code that uses it, and the rules of the admission policies that
  * confine it. `make docs` writes the roles of `config/rbac`, those of the chart and the table of docs/security.md from
@@ -111,7 +114,7 @@ export const clusterPermissions: readonly Permission[] = [
     group: '',
     resource: 'persistentvolumeclaims',
     verbs: ['get'],
-    why: 'find whether the end of a pod would destroy its data',
+    why: 'find out whether deleting a pod would destroy its data',
     usedBy: ['kube/resource.ts:persistentVolumeClaims'],
   },
   {
@@ -223,7 +226,7 @@ export const clusterPermissions: readonly Permission[] = [
     group: 'moco-rollout.io',
     resource: 'mysqlrollouts/status',
     verbs: ['update'],
-    why: 'record intents, and show people what happens',
+    why: 'record intents, and show what happens',
     usedBy: ['objects/status-client.ts:replaceRolloutStatus'],
     confinedBy: metadata,
   },
@@ -231,7 +234,7 @@ export const clusterPermissions: readonly Permission[] = [
     group: 'events.k8s.io',
     resource: 'events',
     verbs: ['list'],
-    why: "find why Kubernetes can't make a member",
+    why: "find why Kubernetes can't create a member",
     usedBy: ['objects/cluster-reader.ts:readCreateFailure'],
   },
   {
@@ -296,7 +299,7 @@ export const clusterPermissions: readonly Permission[] = [
     group: 'moco-rollout.io',
     resource: 'mysqlrolloutsequences/status',
     verbs: ['update'],
-    why: 'show how far they are',
+    why: 'show their progress',
     usedBy: ['objects/status-client.ts:replaceStatus'],
     confinedBy: metadata,
     isOfWholeCluster: true,

@@ -10,6 +10,8 @@ import { clusterKind, rolloutCompleteCondition } from '../moco/names.ts';
 import type { ClusterObjects } from '../moco/records.ts';
 import { ClusterReader } from './cluster-reader.ts';
 
+// The writes that only report: statuses, conditions, and MySQLRollouts without settings.
+
 /** How often MOCO may write the MySQLCluster in between. */
 export const mostTries = 3;
 

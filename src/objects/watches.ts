@@ -7,6 +7,8 @@ import { clusterKind } from '../moco/names.ts';
 import type { CacheMetrics } from '../telemetry/runtime-metrics.ts';
 import { type Cache, type CachedKind, forEachCachedKind, type UnavailableKind } from './cache.ts';
 
+// Lists and watches every kind into the cache, in an order that keeps memory low.
+
 interface Watch {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly synced: Promise<void>;

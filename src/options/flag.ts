@@ -1,6 +1,8 @@
 import { UsageError } from '../failure.ts';
 import { type BindAddress, parseBindAddress } from '../telemetry/http-server.ts';
 
+// The kinds of flags: how a text becomes a value, what `--help` shows of it, and which error a wrong text leads to.
+
 /** The result of parsing a flag. `expected` completes "Expected `--flag` to be …". */
 export type Parsed<T> =
   | { readonly kind: 'value'; readonly value: T }

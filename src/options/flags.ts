@@ -22,6 +22,9 @@ import {
   url,
 } from './flag.ts';
 
+// The one list of the controller's flags and feature gates. The reference, the chart's schema and the plugin's
+// `--assume` follow from it.
+
 interface FeatureGate {
   readonly stage: 'ALPHA' | 'BETA' | 'GA';
   readonly enabledByDefault: boolean;
@@ -33,18 +36,18 @@ export const featureGates = {
   UpdateStrategyOnDelete: {
     stage: 'ALPHA',
     enabledByDefault: false,
-    description: 'StatefulSets are set to OnDelete, and this program decides which pod is replaced, and when',
+    description: 'StatefulSets are set to OnDelete, and this program decides which pod is replaced and when',
   },
   InPlaceUpdate: {
     stage: 'ALPHA',
     enabledByDefault: false,
-    description: 'pods are changed while they run, where an update does not need to restart mysqld (setting inPlace)',
+    description: 'running pods are changed if an update does not need to restart mysqld (setting inPlace)',
   },
   ReplicationFacts: {
     stage: 'ALPHA',
     enabledByDefault: false,
     description:
-      'MySQL itself is asked what replicas have received and applied, and about open writes, before a member is taken',
+      'MySQL itself is queried before a member is replaced: what replicas have received and applied, and which writes are open',
   },
 } as const satisfies Readonly<Record<string, FeatureGate>>;
 
@@ -113,7 +116,7 @@ export const flags = {
   ),
   webhookBindAddress: bindAddress(
     'webhook-bind-address=0',
-    'address of the webhooks (HTTPS), HOST:PORT or :PORT; 0 disables them; from Kubernetes 1.36 on only the own partition driver needs one',
+    'address of the webhooks (HTTPS), HOST:PORT or :PORT; 0 disables them; from Kubernetes 1.36 on only the bundled partition driver needs one',
   ),
   certDir: text('<directory>')(
     'cert-dir=/tmp/k8s-webhook-server/serving-certs',
@@ -133,7 +136,7 @@ export const flags = {
   ),
   leaderElect: boolean(
     'leader-elect=false',
-    'acquire a lease before doing anything, so that one of several replicas works',
+    'acquire a lease before doing anything, so that only one of several replicas works',
   ),
   leaderElectionNamespace: namespace(
     'leader-election-namespace',
@@ -167,7 +170,7 @@ export const flags = {
   ),
   replicaDelayGraceSeconds: integer(...boundsOf.replicaDelayGraceSeconds)(
     `replica-delay-grace-seconds=${defaultPolicy.replicaDelayGraceSeconds}`,
-    'seconds for which a switchover waits for replication delays that can not be read, if neither a MySQLRollout nor a MySQLRolloutPolicy sets it',
+    'seconds for which a switchover waits for replication delays that cannot be read, if neither a MySQLRollout nor a MySQLRolloutPolicy sets it',
   ),
   silentMemberGraceSeconds: integer(...boundsOf.silentMemberGraceSeconds)(
     `silent-member-grace-seconds=${defaultPolicy.silentMemberGraceSeconds}`,
@@ -203,11 +206,11 @@ export const flags = {
   ),
   maxFailingRollouts: integer(0, 100_000)(
     'max-failing-rollouts=3',
-    'number of failing or stalled rollouts from which on no other cluster begins one, where each namespace but its own counts once; 0 means no limit',
+    'number of failing or stalled rollouts at which no other cluster begins one; each other namespace counts once; 0 means no limit',
   ),
   disruptionIntervalMilliseconds: interval(
     'disruption-interval=0',
-    'minimum time between two disruptions of members that work, in all clusters together; 0 means none',
+    'minimum time between two disruptions of working members, in all clusters together; 0 means none',
   ),
   partitionUpdateIntervalMilliseconds: interval(
     'partition-update-interval=0',
@@ -215,7 +218,7 @@ export const flags = {
   ),
   dryRunPods: boolean(
     'dry-run-pods=true',
-    'find out by dry runs whether the next pod of a member would be admitted; needs the right to create pods, which an installation without the ValidatingAdmissionPolicies does not grant',
+    'check by dry runs whether the next pod of a member would be admitted; needs the right to create pods, which an installation without the ValidatingAdmissionPolicies does not grant',
   ),
   maxOverrideMilliseconds: duration(
     'max-override-duration=24h',
@@ -223,11 +226,11 @@ export const flags = {
   ),
   prometheusUrl: url(
     'prometheus-url',
-    'address of the Prometheus that is asked for `checks`, http or https, with the path that its paths begin with, if any; without it checks have no answer, and clusters that have some wait',
+    'address of the Prometheus for `checks`, http or https, with its path prefix if it has one; without it checks have no answer, and clusters with checks wait',
   ),
   prometheusCaFile: optionalText('<file>')(
     'prometheus-ca-file',
-    'PEM file of the CA that signs the certificate of --prometheus-url; read again when it changes; without it the CAs that Node.js knows',
+    'PEM file of the CA that signs the certificate of --prometheus-url; read again when it changes; defaults to the CAs of Node.js',
   ),
   prometheusTokenFile: optionalText('<file>')(
     'prometheus-token-file',
@@ -239,26 +242,26 @@ export const flags = {
   ),
   prometheusHeadersFile: optionalText('<file>')(
     'prometheus-headers-file',
-    'file of headers for --prometheus-url, one a line, such as `X-Scope-OrgID: team`; read for every query',
+    'file of headers for --prometheus-url, one on each line, such as `X-Scope-OrgID: team`; read for every query',
   ),
   prometheusProxyUrl: url(
     'prometheus-proxy-url',
-    'address of the proxy on the way to --prometheus-url, http or https; variables such as HTTPS_PROXY do not count',
+    'address of the proxy for --prometheus-url, http or https; variables such as HTTPS_PROXY are ignored',
   ),
   mysqlSecretName: text('<secret>')(
     'mysql-secret-name=moco-{name}',
-    'with ReplicationFacts, the Secret beside each cluster that has READONLY_PASSWORD; {name} stands for the name of the MySQLCluster; the default is the Secret of MOCO, which has the passwords of all its accounts',
+    'with ReplicationFacts, the Secret in the namespace of each cluster that has READONLY_PASSWORD; {name} stands for the name of the MySQLCluster; the default is the Secret of MOCO, which has the passwords of all its accounts',
   ),
   mysqlTls: choice(mysqlTlsModes)(
     'mysql-tls=Prefer',
-    'with ReplicationFacts, whether MySQL is asked without TLS where it offers none: Prefer does, Require does not',
+    'with ReplicationFacts, whether MySQL may be queried without TLS if it offers none: Prefer allows that, Require does not',
   ),
   mysqlCaFile: optionalText('<file>')(
     'mysql-ca-file',
-    'PEM file of the CA that signs the certificates of all mysqlds; read again each time; requires TLS; without it any certificate is accepted, since mysqld makes its own',
+    'PEM file of the CA that signs the certificates of all mysqlds; read again each time; requires TLS; without this flag any certificate is accepted, since mysqld creates its own',
   ),
   logLevel: choice(logLevels)('log-level=info', 'least severe level that is logged'),
-  logFormat: choice(logFormats)('log-format=json', 'json writes one object a line; text is for people'),
+  logFormat: choice(logFormats)('log-format=json', 'json writes one object on each line; text is for people'),
 } as const;
 
 /**

@@ -5,6 +5,8 @@ import { showBindAddress } from '../telemetry/http-server.ts';
 import { type Flag, read } from './flag.ts';
 import { flags, type Options } from './flags.ts';
 
+// Reads the command line of the controller, and refuses flags that contradict each other before anything is started.
+
 export type OptionsParsed =
   | { readonly kind: 'options'; readonly options: Options }
   | { readonly kind: 'help'; readonly text: string }
@@ -38,7 +40,7 @@ function makeCommand(): Command {
     .description('Rolls out new revisions of MySQL clusters run by MOCO, one small step at a time.')
     .usage('[flags]')
     .version(manifest.version, '--version', 'show the version and exit')
-    .helpOption('-h, --help', 'show this and exit')
+    .helpOption('-h, --help', 'show this help and exit')
     .exitOverride()
     .configureOutput({ writeOut: () => {}, writeErr: () => {}, getOutHelpWidth: () => helpWidthColumns })
     .configureHelp({
@@ -86,7 +88,7 @@ function* contradictions(options: Options): Iterable<string> {
     yield `Expected --renew-deadline to be longer than ${retryJitterFactor} times --retry-period, got ${options.renewDeadlineMilliseconds} ms and ${options.retryPeriodMilliseconds} ms.`;
   }
   if (options.leaderElect && options.kubeconfigPath !== null && options.leaderElectionNamespace === null) {
-    yield 'Expected --leader-election-namespace with --leader-elect and --kubeconfig, got none; only inside a pod is there a namespace to take instead.';
+    yield 'Expected --leader-election-namespace with --leader-elect and --kubeconfig, got none; only a pod has a namespace to use instead.';
   }
   if (options.webhookBindAddress !== null && options.certDir === '') {
     yield 'Expected --cert-dir to be a directory, got nothing; to run without the webhook pass --webhook-bind-address=0.';

@@ -8,6 +8,8 @@ import { assumedEnd, isForOthers } from '../core/rules/catalogue.ts';
 import type { ClusterSnapshot, MaintenanceFacts } from '../core/snapshot.ts';
 import { afterStep } from './after-step.ts';
 
+// Plays one cluster forward in virtual time, for plans: the real decisions, with assumed outcomes.
+
 /** How long MOCO is expected to take for a switchover. Nothing measures it for a cluster. */
 export const switchoverSeconds = 10;
 

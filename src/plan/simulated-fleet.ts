@@ -15,6 +15,8 @@ import type { FleetPlan, PlannedCluster, Span } from './fleet-plan.ts';
 import { begunStatus, statusAt } from './seen-status.ts';
 import { type Beginning, type PlanEntry, SimulatedCluster } from './simulated-cluster.ts';
 
+// Plays all clusters of a fleet forward together, for `plan --fleet`.
+
 export interface FleetInput {
   readonly nowSeconds: number;
   /** Of all clusters, by `namespace/name`: each may keep others waiting. */

@@ -3,6 +3,8 @@ import { createServer, type Server as HttpServer, type IncomingMessage, type Ser
 import type { Server, Socket } from 'node:net';
 import { ClientRates, limitConnections, type Rate } from './clients.ts';
 
+// A small server for probes and metrics that no client can exhaust.
+
 interface HttpAnswer {
   readonly status: number;
   readonly contentType: string;
@@ -99,7 +101,7 @@ async function answer(request: IncomingMessage, { handlers, onError }: HttpServe
     return await handler({ verbose: new URLSearchParams(query).has('verbose') });
   } catch (error) {
     onError(path, error);
-    return plainText(500, 'An internal error occurred; the log has it.');
+    return plainText(500, 'An internal error occurred; see the log.');
   }
 }
 

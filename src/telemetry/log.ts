@@ -1,6 +1,8 @@
 import { destination, type Logger, levels, pino, stdSerializers } from 'pino';
 import { escaped } from '../base/text.ts';
 
+// The log of the program: its fields, its formats, and what is shown of errors.
+
 /**
  * Every field of a log line, and its meaning. All lines about one thing use the same name for it. Lines for people show
  * the fields in this order. `make docs` writes them into docs/reference.md, and a test compares them with the code.
@@ -14,10 +16,10 @@ export const logFields = {
   revision: 'the update revision, as in the label `controller-revision-hash`',
   stale: 'number of members that are not at the update revision',
   result: 'result of a step: `done`, `refused`, `conflict` or `unknown`',
-  answer: 'answer of the API server to a step that it refused',
-  retries: 'number of failed passes over the cluster in a row',
+  answer: 'response of the API server to a step that it refused',
+  retries: 'number of consecutive failed passes over the cluster',
   reason:
-    'the reason of an Event that could not be written, or why a replication delay can not be read or MySQL not be asked',
+    'the reason of an Event that could not be written, or why a replication delay cannot be read or MySQL cannot be queried',
   namespace: 'namespace of the object of that Event',
   lease: '`namespace/name` of the lease for leader election',
   identity: 'identity of this process in the lease',

@@ -3,6 +3,8 @@ import { Declared, labelValue, type Series } from './declared.ts';
 import { RolloutMetrics } from './rollout-metrics.ts';
 import { ApiClientMetrics, CacheMetrics, CheckMetrics, WebhookMetrics, WorkQueueMetrics } from './runtime-metrics.ts';
 
+// All metrics of the program in one registry, except those about single rollouts.
+
 class ProgramMetrics extends Declared {
   readonly build = this.gauge(
     'moco_rollout_build_info',
@@ -18,7 +20,7 @@ class ProgramMetrics extends Declared {
   );
   readonly policy = this.gauge<'name'>(
     'moco_rollout_controller_policy_in_force',
-    'Whether a ValidatingAdmissionPolicy confines what the ServiceAccount may write (1) or not (0); no series until that was tried, and without --leader-elect.',
+    'Whether a ValidatingAdmissionPolicy confines what the ServiceAccount may write (1) or not (0); no series before that was tried, and without --leader-elect.',
     'name',
   );
 }
@@ -72,17 +74,14 @@ export function createMetrics(
 /** Gauges of all clusters together, by the field of their number: the end of the name, and the help. */
 const fleetGauges = {
   slots: ['slots', 'Clusters that may roll at a time (--max-concurrent-rollouts); no series without a limit.'],
-  rolling: [
-    'rolling_clusters',
-    'Clusters whose rollout has begun, or whose nodes are asked whether it can (preflight).',
-  ],
+  rolling: ['rolling_clusters', 'Clusters whose rollout has begun, or whose preflight runs.'],
   waiting: [
     'waiting_clusters',
-    'Clusters with stale members whose rollout has not begun, and whose nodes are not asked whether it can.',
+    'Clusters with stale members whose rollout has not begun, and whose preflight does not run.',
   ],
   stuck: [
     'stuck_clusters',
-    'Clusters that occupy a slot and may not go on until a person acts; the queue names them (AwaitingFleetSlot).',
+    'Clusters that occupy a slot and cannot continue until a person acts; the queue names them (AwaitingFleetSlot).',
   ],
   failing: ['failing_clusters', 'Clusters whose revision fails, or whose rollout has begun and is stalled.'],
   unobservedEvictions: [

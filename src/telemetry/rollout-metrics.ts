@@ -1,6 +1,8 @@
 import type { Registry } from 'prom-client';
 import { Declared, labelValue, type Series } from './declared.ts';
 
+// The metrics about rollouts. The dashboard and the alerts use these names.
+
 /** From a member that starts in seconds to one that clones for hours. */
 const memberBucketsSeconds = [1, 2, 5, 10, 20, 40, 60, 90, 120, 180, 300, 600, 1200, 1800, 3600, 7200];
 const switchoverBucketsSeconds = [0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 45, 60, 90, 120];
@@ -24,7 +26,7 @@ const clusterGauges = {
   ],
   maintenanceOpens: [
     'moco_rollout_maintenance_opens_timestamp_seconds',
-    'When the next step of a rollout may begin that waits for a maintenance window or the end of a blackout; no series otherwise.',
+    'When the next step of a rollout may begin if it waits for a maintenance window or the end of a blackout; no series otherwise.',
   ],
   failingChecks: [
     'moco_rollout_check_failing',
@@ -38,21 +40,21 @@ const clusterGauges = {
   ],
   notApplied: [
     'moco_rollout_replica_transactions_not_applied',
-    'Transactions that a replica had received and not applied when it was last asked, by pod.',
+    'Transactions that a replica had received but not applied when it was last asked, by pod.',
     'pod',
   ],
   overrides: [
     'moco_rollout_override_until_timestamp_seconds',
-    'When the override of a rule ends that is in force for a cluster; no series otherwise.',
+    'When the override of a rule that is in force for a cluster ends; no series otherwise.',
     'rule',
   ],
   currentReplicas: [
     'moco_cluster_current_replicas',
-    'Members at the current revision of the StatefulSet, where this program lowers its partition.',
+    'Members at the current revision of the StatefulSet, if this program lowers its partition.',
   ],
   updatedReplicas: [
     'moco_cluster_updated_replicas',
-    'Members at the update revision of the StatefulSet, where this program lowers its partition.',
+    'Members at the update revision of the StatefulSet, if this program lowers its partition.',
   ],
   lastPartitionUpdated: [
     'moco_cluster_last_partition_updated',
@@ -65,7 +67,7 @@ const clusterGauges = {
   ],
   lastProgress: [
     'moco_rollout_last_progress_timestamp_seconds',
-    'When the rollout under way last got further; no series while there is none.',
+    'When the rollout in progress last made progress; no series while there is none.',
   ],
 } as const satisfies Readonly<Record<string, readonly [name: string, help: string, label?: string]>>;
 
@@ -128,7 +130,7 @@ export class RolloutMetrics extends ClusterMetrics {
   );
   readonly #switchoversOfCluster = this.counter(
     'moco_rollout_cluster_switchovers_total',
-    'Switchovers of a cluster that this program asked MOCO for, whatever their outcome.',
+    'Switchovers of a cluster that this program requested from MOCO, whatever their outcome.',
     ...clusterLabels,
   );
   readonly #disruptions = this.counter(
@@ -165,7 +167,7 @@ export class RolloutMetrics extends ClusterMetrics {
   );
   readonly #switchovers = this.counter(
     'moco_rollout_switchovers_total',
-    'Switchovers that this program asked MOCO for, by outcome (Done, TakenBack).',
+    'Switchovers that this program requested from MOCO, by outcome (Done, TakenBack).',
     'outcome',
   );
   readonly finished = this.counter(

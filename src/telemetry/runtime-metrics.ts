@@ -1,6 +1,8 @@
 import type { Registry } from 'prom-client';
 import { Declared, type Series } from './declared.ts';
 
+// The metrics about this process as a client: requests, watches, queues and queries.
+
 /**
  * Requests to the API server, under client-go's names, so that dashboards for controllers also show this one. The
  * duration ends with the response header, since a watch lasts as long as it is followed.
@@ -14,7 +16,7 @@ export class ApiClientMetrics extends Declared {
   );
   readonly #durationSeconds = this.histogram(
     'rest_client_request_duration_seconds',
-    'Time from a request to the API server until the head of its response, by method.',
+    'Time from a request to the API server until its response header, by method.',
     [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
     'verb',
   );
@@ -62,7 +64,7 @@ export class WebhookMetrics extends Declared {
 export class CheckMetrics extends Declared {
   readonly countRequest = this.countOf(
     'moco_rollout_check_requests_total',
-    'Queries of checks that Prometheus was asked, by result (Passing, Failing, Unknown).',
+    'Queries of checks to Prometheus, by result (Passing, Failing, Unknown).',
     'result',
   );
   readonly durationSeconds = this.histogram(
@@ -76,12 +78,12 @@ export class CheckMetrics extends Declared {
 export class CacheMetrics extends Declared {
   readonly #failures = this.counter(
     'moco_rollout_cache_failures_total',
-    'Lists and watches that failed and were tried again, by kind of object.',
+    'Lists and watches that failed and were retried, by kind of object.',
     'kind',
   );
   readonly #ignored = this.counter(
     'moco_rollout_decode_failures_total',
-    'Objects, lists and watch events that could not be read and were left out, by kind of object and by reason.',
+    'Objects, lists and watch events that could not be decoded and were skipped, by kind of object and by reason.',
     'kind',
     'reason',
   );
@@ -91,7 +93,7 @@ export class CacheMetrics extends Declared {
     super(registry);
     this.computed(
       'moco_rollout_cache_age_seconds',
-      'Time since the API server last said anything about the kind, bookmarks included; no series before its first list.',
+      'Time since the API server last sent anything about the kind, bookmarks included; no series before its first list.',
       ['kind'],
       () =>
         [...this.#ages].flatMap(([kind, asked]): readonly Series[] => {

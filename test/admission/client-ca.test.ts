@@ -53,7 +53,7 @@ describe('a webhook that serves only the clients of a CA', () => {
   });
 
   it('keeps its CA while there is no usable replacement', async () => {
-    const problem = webhook.heard('the webhook keeps the authority of its clients');
+    const problem = webhook.heard('Failed to load a new client CA; the webhook keeps the present one');
     await rm(clientCaFile);
     await problem;
     await serves(apiServer);

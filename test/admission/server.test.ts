@@ -11,7 +11,7 @@ import { mocoStatefulSet } from './stateful-sets.ts';
 
 const chunked = { headers: { ...json, 'Transfer-Encoding': 'chunked' } };
 const noReview = 'Expected an AdmissionReview as JSON in UTF-8, got something else.';
-const tooLarge = `Expected a body of at most ${bodyLimitBytes} bytes, the new object and the old one in it; got more.`;
+const tooLarge = `Expected a body of at most ${bodyLimitBytes} bytes, including the new object and the old one; got more.`;
 
 describe('the webhook over TLS', () => {
   let webhook: ServedWebhook;
@@ -107,7 +107,7 @@ describe('the webhook over TLS', () => {
     const review = JSON.stringify(reviewOf({ object, oldObject: object })).replaceAll('"DEEP"', deep);
     const received = await webhook.post(review, { path: mutatePartitionPath });
     expect(received.status).to.equal(500);
-    expect(sentenceOf(received)).to.equal('An internal error occurred; the log of moco-rollout has it.');
+    expect(sentenceOf(received)).to.equal('An internal error occurred; see the log of moco-rollout.');
     expect(webhook.logged).to.deep.equal([{ level: 'error', message: 'Webhook failed to answer' }]);
     await webhook.isServed();
   });

@@ -35,7 +35,7 @@ const variables = 'a query whose only variables are $namespace, $name, $updated 
 const query = 'a PromQL expression of 1 to 1024 characters';
 const reason = 'a text of 1 to 256 characters';
 const name = 'a name of up to 63 lower case letters, digits and dashes, such as "replication-delay"';
-const key = 'the key of a label or an annotation, or the beginning of keys with a * after it';
+const key = 'the key of a label or an annotation, or a prefix of keys followed by a *';
 const oneOfFrom1To1000 = /must be a whole number from 1 to 1000, or a percentage from "1%" to "100%"/;
 
 const window = (more: object) => ({ maintenanceWindows: [{ schedule: '0 1 * * *', duration: '4h', ...more }] });

@@ -57,7 +57,7 @@ describe('an update in place', () => {
     expect(bench.status.history?.[0]).to.deep.include({ updatedInPlace: [0, 1, 2], primaryInPlace: [0] });
     expect(await program.registry.metrics()).to.contain('moco_rollout_switchovers_avoided_total 1\n');
     const notes = program.events.filter(({ reason }) => reason === 'UpdatedInPlace').map(({ note }) => note);
-    const differs = 'in place: the revisions differ by nothing; this avoids a restart of mysqld';
+    const differs = 'in place: the revisions do not differ; this avoids a restart of mysqld';
     expect(notes).to.deep.equal([
       `updating moco-test-2 ${differs}`,
       `updating moco-test-1 ${differs}`,
@@ -126,7 +126,7 @@ describe('an update in place', () => {
       },
       ['in place 1', 'in place 0', 'evict 2'],
     ],
-    'a revision is not kept any more': [
+    'a revision is no longer kept': [
       ({ server }) => server.refuse('GET', /controllerrevisions/, 404, 'NotFound'),
       ['evict 2'],
     ],
@@ -290,7 +290,7 @@ describe('containers that an update in place restarts', () => {
       await program.reportAll();
       expect(bench.steps).not.to.include.oneOf(['in place 2', 'resize 2']);
       expect(bench.status.members?.[2]?.update).to.equal(
-        'by another pod: slow-log would not run until the registry answers, since its imagePullPolicy is Always',
+        'by another pod: slow-log would not run until the registry answers, because its imagePullPolicy is Always',
       );
     });
   }

@@ -42,7 +42,7 @@ const lies: Readonly<Record<string, readonly [(bench: Bench, ordinal: number) =>
       bench.server.change(pods, member(ordinal), { status: { startTime } });
       made(bench, ordinal, { creationTimestamp: '2026-06-30T12:00:01Z' });
     },
-    'is another one than that the pod was started with',
+    'was replaced after the pod had started',
   ],
   'is bound to a volume that is gone': [
     (bench, ordinal) => bench.server.remove(persistentVolumes, volumeOf(ordinal)),
@@ -97,7 +97,7 @@ describe('the claim of a member', () => {
     await program.pass();
     await program.work();
     expect(bench.steps).to.deep.equal([]);
-    expect(bench.status.hold?.message).to.contain('is another one than that the pod was started with');
+    expect(bench.status.hold?.message).to.contain('was replaced after the pod had started');
   });
 
   it('counts without its volume where the controller may not read volumes, and need not', async () => {
@@ -117,7 +117,7 @@ describe('a member whose claim is being deleted', () => {
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold).to.deep.include({
       rule: 'ClaimTerminating',
-      message: `the end of ${member(2)} would destroy its data: its claim ${claimOf(2)} is being deleted and goes with the pod`,
+      message: `deleting ${member(2)} would destroy its data: its claim ${claimOf(2)} is being deleted and goes with the pod`,
     });
   });
 

@@ -297,7 +297,7 @@ describe('a member that somebody else takes', () => {
       'Paused',
       paused,
     ),
-    'does not, if it is not known which mysqld has started on its data': when(
+    'does not, if it is unknown which mysqld has started on its data': when(
       half().members(member(1).stale().terminating().dataUnknown()),
       'nothing',
       'Paused',

@@ -165,7 +165,7 @@ describe('options', () => {
     ],
     [
       ['--leader-elect', '--kubeconfig=x'],
-      'Expected --leader-election-namespace with --leader-elect and --kubeconfig, got none; only inside a pod is there a namespace to take instead.',
+      'Expected --leader-election-namespace with --leader-elect and --kubeconfig, got none; only a pod has a namespace to use instead.',
     ],
     [
       ['--cert-dir=', '--webhook-bind-address=:9443'],

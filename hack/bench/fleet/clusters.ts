@@ -12,6 +12,8 @@ import type { Access } from '../../../test/support/object-client.ts';
 import { silentLog } from '../../../test/support/silent-log.ts';
 import { Watching } from '../../../test/support/watching.ts';
 
+// The clusters of the fleet benchmark: creates, changes and watches them.
+
 export const members = 3;
 const namespaceCount = 10;
 const requestsAtOnce = 16;

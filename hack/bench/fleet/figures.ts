@@ -6,6 +6,8 @@ import type { RivalName } from './installation.ts';
 import type { MeasuredFleet } from './measured-fleet.ts';
 import { mostClustersForRounds } from './settings.ts';
 
+// The figures of the fleet benchmark and their limits.
+
 const megabyte = 1_000_000;
 
 /** What the controller costs for one member of a fleet: calls by kind. */

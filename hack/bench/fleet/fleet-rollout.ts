@@ -8,6 +8,8 @@ import type { Installation, RivalName } from './installation.ts';
 import { type Cores, coresBetween, processorTime } from './processor-time.ts';
 import { RequestCount, type RequestsByAsker } from './requests.ts';
 
+// Rolls a fleet out with one program and measures it.
+
 /** A fleet rolled out by one of the rivals, with all clusters changed at once. */
 export interface FleetRollout {
   readonly rival: RivalName;

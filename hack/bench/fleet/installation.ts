@@ -18,6 +18,8 @@ import { bundleCopy } from './bundle-copy.ts';
 import type { Pids } from './processor-time.ts';
 import { restartOf } from './restart.ts';
 
+// Starts the programs that the fleet benchmark compares, and what runs beside them.
+
 const configuration = fileURLToPath(new URL('../../../config/', import.meta.url));
 const program = (name: string): string => fileURLToPath(new URL(`${name}/main.ts`, import.meta.url));
 const systemNamespace = 'moco-rollout-system';

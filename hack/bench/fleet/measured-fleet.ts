@@ -4,6 +4,8 @@ import type { Clusters, FleetCluster } from './clusters.ts';
 import { type FleetRollout, noProcess, rollOutFleet } from './fleet-rollout.ts';
 import type { Installation, RivalName } from './installation.ts';
 
+// Measures all programs on a fleet of one size.
+
 /** The plain loop waits for Ready only. */
 const flags = ['--min-ready-seconds=0', '--replica-delay-grace-seconds=0', '--silent-member-grace-seconds=0'];
 

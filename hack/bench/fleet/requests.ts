@@ -1,5 +1,7 @@
 import type { AuditEvent } from '../../../test/support/control-plane/audit-log.ts';
 
+// Counts the requests to the API server by user and kind.
+
 /** The users of the API server that the benchmark distinguishes. */
 export const askers = ['controller', 'plain loop', 'MOCO', 'nodes', 'controller-manager', 'benchmark'] as const;
 export type Asker = (typeof askers)[number];

@@ -8,6 +8,8 @@ import type { RivalName } from './installation.ts';
 import type { MeasuredFleet } from './measured-fleet.ts';
 import type { Asker, Requests } from './requests.ts';
 
+// The tables of the fleet benchmark.
+
 const megabyte = 1_000_000;
 
 /** Every table of a run. */

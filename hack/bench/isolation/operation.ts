@@ -2,6 +2,8 @@ import { GCProfiler, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { percentile, spreadOf } from '../record/spread.ts';
 
+// Measures time and allocations of one operation.
+
 setFlagsFromString('--expose-gc');
 export const collectGarbage = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void;
 

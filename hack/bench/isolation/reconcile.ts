@@ -3,6 +3,8 @@ import { podDisruptionBudgets } from '../../../src/kube/resource.ts';
 import { Bench, type Process } from '../../../test/controller/bench.ts';
 import type { Operation } from './operation.ts';
 
+// The passes whose cost is measured.
+
 /** A whole pass of the reconciler, compared with the same calls to the stand-in of the API server alone. */
 export interface ReconcileCase {
   readonly operation: Operation;

@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { Option } from 'commander';
 import type { Table } from './table.ts';
 
+// The record of a benchmark run in docs/performance.
+
 /** One run of a benchmark, as a file in docs/performance has it. */
 export interface BenchRecord {
   /** The file's, without `.json`. */

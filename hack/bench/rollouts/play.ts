@@ -6,6 +6,8 @@ import { isUpdated, participates, primaryOf, updateRevisionOf } from '../../../t
 import type { Moment } from '../../../test/verification/witness/moment.ts';
 import { backupMilliseconds, newImage, type Playing, type Scenario, type Way } from './ways.ts';
 
+// Plays one rollout in virtual time and measures it.
+
 /** A row of every table. */
 export interface Row {
   readonly scenario: Scenario;

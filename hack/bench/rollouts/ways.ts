@@ -11,6 +11,8 @@ import {
 import type { Circumstances } from '../../../test/verification/simulation/circumstances.ts';
 import { namespace, type Simulation } from '../../../test/verification/simulation/simulation.ts';
 
+// The ways to update a StatefulSet, and the circumstances, that are compared.
+
 const second = 1000;
 export const newImage = 'mysql:8.4.9';
 const badImage = 'mysql:8.4.8-missing';

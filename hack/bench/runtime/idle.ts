@@ -14,6 +14,8 @@ import { measureStatusAll } from './status-all.ts';
 import { bundle, type Variant } from './variants.ts';
 import { type Listing, listed, pause } from './watching.ts';
 
+// Measures programs that have nothing to do.
+
 const configuration = fileURLToPath(new URL('../../../config', import.meta.url));
 const systemNamespace = 'moco-rollout-system';
 const sampleMilliseconds = 1_000;

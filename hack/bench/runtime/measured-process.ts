@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Guard } from '../../../test/support/control-plane/guard.ts';
 
+// A process under observation: memory, processor time and its event loop.
+
 /** Milliseconds between two turns of the event loop; at least the 1 ms of its timer. */
 export interface EventLoopDelay {
   readonly p50: number;

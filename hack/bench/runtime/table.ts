@@ -7,6 +7,8 @@ import type { AtRest, Idle } from './idle.ts';
 import type { Reconnect } from './reconnect.ts';
 import { bundle } from './variants.ts';
 
+// The tables of the runtime benchmark.
+
 export interface Findings {
   readonly tables: readonly Table[];
   /** A figure that is not below its limit. */

@@ -11,6 +11,8 @@ import { controllerNote, isLed } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok, unknown } from './finding.ts';
 
+// Checks MOCO, the CRDs and the controller itself.
+
 export async function kubernetes({ client }: Session): Promise<Found> {
   const version = await kubernetesVersion(client);
   const { supported, sentence } = judgeKubernetes(version);
@@ -60,7 +62,7 @@ export async function definitions(session: Session): Promise<Found> {
 /** Findings about the user as whom the controller sends requests, according to its Deployment. */
 export async function asController(session: Session, check: (user: string) => Promise<Found>): Promise<Found> {
   const deployment = await controllerDeployment(session);
-  if (deployment === null) return unknown('without its Deployment it is not known as whom the controller runs');
+  if (deployment === null) return unknown('without its Deployment the ServiceAccount of the controller is unknown');
   const namespace = text(object(deployment['metadata'])['namespace']) ?? '';
   const account = text(podSpecOf(deployment)['serviceAccountName']) ?? 'default';
   return check(`system:serviceaccount:${namespace}:${account}`);
@@ -97,7 +99,7 @@ export async function controller(session: Session): Promise<Found> {
   const deployment = await controllerDeployment(session);
   const without = `no Deployment has the label ${controllerSelector}`;
   if (deployment === null) {
-    return (await isLed(session)) ? unknown(`one leads, but ${without}`) : failed(`${without}: install it`);
+    return (await isLed(session)) ? unknown(`a controller leads, but ${without}`) : failed(`${without}: install it`);
   }
   const { namespace, name } = object(deployment['metadata']);
   const available = whole(object(deployment['status'])['availableReplicas'], 0);

@@ -19,6 +19,8 @@ import { clustersIn, keyIn, listAll, listEach } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
 
+// Checks objects beside the members that can block or harm a rollout: budgets, claims, manifests.
+
 /**
  * Budgets that allow no disruption even if all the pods that they select are healthy, and those beside MOCO's own: the
  * eviction API refuses a pod that several budgets select.
@@ -57,7 +59,7 @@ export async function budgets(session: Session): Promise<Found> {
         ]),
   ];
   return problems.length === 0
-    ? ok(`none blocks one of ${clusters.length} clusters for ever`)
+    ? ok(`none blocks any of ${clusters.length} clusters forever`)
     : failed(problems.join('; '));
 }
 
@@ -73,8 +75,8 @@ export async function claims(session: Session): Promise<Found> {
   const query = { labelSelector: memberSelector };
   const all = await listAll(session, persistentVolumeClaims, session.namespace, query);
   const ending = all.filter(isTerminating).map(keyIn).join(', ');
-  if (ending === '') return ok('none of a member is being deleted');
-  const sentence = `these are being deleted, and the end of their pods destroys the data: ${ending}`;
+  if (ending === '') return ok('no claim of a member is being deleted');
+  const sentence = `these are being deleted, and deleting their pods destroys the data: ${ending}`;
   return failed(`${sentence}; drain no node of them, and see \`${session.host.program} explain ClaimTerminating\``);
 }
 

@@ -11,13 +11,15 @@ import { type Found, failed, ok, unknown } from './finding.ts';
 import { asController, podSpecOf } from './installation.ts';
 import { deniedTo, whereAsked } from './rights.ts';
 
+// Checks the access to MySQL itself, and the plugins that semi-synchronous replication needs.
+
 /** Whether MySQL itself is queried, and if not, what remains unknown. */
 export async function mysql(session: Session): Promise<Found> {
   const { options, unknown: why } = await publishedFlags(session);
   if (why !== null) return unknown(why);
   if (!options.featureGates.ReplicationFacts) {
     return ok(
-      'it is not asked (feature gate ReplicationFacts): whether a replica that is ready has received what the primary has committed is not known, nor what a switchover would cut off',
+      'it is not queried (feature gate ReplicationFacts): it is unknown whether a ready replica has received what the primary has committed, and what a switchover would cut off',
     );
   }
   return asController(session, (user) => secretsOf(session, user, options.mysqlSecretName));
@@ -36,11 +38,11 @@ async function secretsOf(session: Session, user: string, secretName: string): Pr
     if (first === undefined) return null;
     const more = others.length === 0 ? '' : ` (and ${others.length} more clusters)`;
     return failed(
-      `it was asked and did not answer, so rollouts go on without what it knows: ${first.cluster}${more}: ${first.problem}`,
+      `it was queried and did not answer, so rollouts continue without its facts: ${first.cluster}${more}: ${first.problem}`,
     );
   };
   if (await mayRead(session.namespace))
-    return unanswered(() => true) ?? ok(`it is asked: ${user} may read MOCO's Secrets ${whereAsked(session)}`);
+    return unanswered(() => true) ?? ok(`it is queried: ${user} may read MOCO's Secrets ${whereAsked(session)}`);
   // A Role may name Secrets.
   const sets = await running(session, statefulSets, podSpecOf);
   const clusters = await Promise.all(
@@ -54,8 +56,8 @@ async function secretsOf(session: Session, user: string, secretName: string): Pr
   if (found !== null) return found;
   return ok(
     clusters.length > 0 && not.length === 0
-      ? `it is asked: ${user} may read the Secret of each of the ${clusters.length} clusters ${whereAsked(session)}`
-      : `it is asked where ${user} may read MOCO's Secrets, which it may not ${not.length === 0 ? whereAsked(session) : `of ${not.join(', ')}`}: config/replication-facts grants it in a namespace`,
+      ? `it is queried: ${user} may read the Secret of each of the ${clusters.length} clusters ${whereAsked(session)}`
+      : `it is queried where ${user} may read MOCO's Secrets, which it may not ${not.length === 0 ? whereAsked(session) : `of ${not.join(', ')}`}: config/replication-facts grants it in a namespace`,
   );
 }
 
@@ -76,7 +78,7 @@ export async function semiSync(session: Session): Promise<Found> {
   const known = tooEarly.filter(({ agent }) => isFrom(replacingAgent, agent) === false);
   if (known.length > 0) {
     return failed(
-      `these are to get a mysqld that has the renamed plugins alone, and have not restarted with a moco-agent that installs them: ${named(known)}; set their image back to 8.4, and let every member restart under MOCO 0.37 or newer first`,
+      `these will get a mysqld that has only the renamed plugins, and have not restarted with a moco-agent that installs them: ${named(known)}; set their image back to 8.4, and let every member restart under MOCO 0.37 or newer first`,
     );
   }
   if (tooEarly.length > 0) {
@@ -86,7 +88,7 @@ export async function semiSync(session: Session): Promise<Found> {
   const old = isReplacing ? members.filter(({ agent }) => isFrom(replacingAgent, agent) === false) : [];
   return ok(
     old.length === 0
-      ? `no cluster is to get MySQL ${renamedAlone} or newer before its members have the renamed plugins`
+      ? `no cluster gets MySQL ${renamedAlone} or newer before its members have the renamed plugins`
       : `keep these at MySQL 8.4 until their members have restarted, which brings the renamed plugins: ${named(old)}`,
   );
 }

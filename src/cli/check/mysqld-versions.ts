@@ -11,6 +11,8 @@ import { find, ifAllowed, keyIn, listEach } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok, unknown } from './finding.ts';
 
+// Checks whether MySQL supports the versions that clusters run and will run.
+
 /**
  * What MySQL would refuse: data that a newer or a much older mysqld has written, and a source of a newer series than
  * its replica. Also members of one revision that run different builds.
@@ -38,7 +40,7 @@ export async function mysqldVersions(session: Session): Promise<Found> {
   if (all.length > 0) return failed(all.join('; '));
   if (unread.length > 0) {
     return unknown(
-      `these clusters replicate from elsewhere, and their sources are not known: ${unread.join(', ')}; a replica must not be of an older series than its source, so upgrade these first`,
+      `these clusters replicate from elsewhere, and their sources are unknown: ${unread.join(', ')}; a replica must not be of an older series than its source, so upgrade these first`,
     );
   }
   const known = [...wanted.values()].filter(({ version }) => version !== null).length;

@@ -7,6 +7,8 @@ import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
 import { asController } from './installation.ts';
 
+// Checks the rights of the controller and of the user.
+
 const rightsOf = (permissions: readonly Permission[]): readonly Right[] =>
   permissions
     // Without the policies this right is deliberately not granted.
@@ -32,7 +34,7 @@ export const controllerRights = (session: Session): Promise<Found> =>
     const needed = [...neededByController, ...(session.namespace === null ? neededInWholeCluster : [])];
     const denied = await deniedTo(session, needed, user);
     return denied.length === 0
-      ? ok(`${user} has all that it needs ${whereAsked(session)}`)
+      ? ok(`${user} has all the rights that it needs ${whereAsked(session)}`)
       : failed(`${user} may not ${denied.join(', ')} ${whereAsked(session)}: apply the roles of this version`);
   });
 
@@ -43,7 +45,7 @@ export async function preflight(session: Session): Promise<Found> {
     return (object(setting)['value'] ?? 'Never') === 'Never' ? null : text(object(metadata)['namespace']);
   });
   const wanting = [...new Set(namespaces.filter((one) => one !== null))].toSorted();
-  if (wanting.length === 0) return ok('no cluster asks for it: nodes pull images once a member is taken');
+  if (wanting.length === 0) return ok('no cluster uses it: nodes pull images once a member is replaced');
   return asController(session, async (user) => {
     const needed = [[rolloutKind.group, `${rolloutKind.plural}/preflight`, ['create']]] as const;
     const denied = await Promise.all(

@@ -7,6 +7,8 @@ import { CommandError } from '../command-error.ts';
 import { rolloutOf } from './clusters.ts';
 import type { Session } from './session.ts';
 
+// Writes settings as a user, by server-side apply, and explains who else owns a field.
+
 type SettingVerb = 'pause' | 'approve' | 'override' | 'pin' | 'restore';
 
 type KeyedList = 'overrides' | 'pinnedMembers';
@@ -125,7 +127,7 @@ const adopted =
 /** Alternatives for clusters whose partition MOCO's own partition controller lowers. */
 const instead: Readonly<Record<SettingVerb, (undo: string) => string>> = {
   pause: (undo) =>
-    `undo the change (\`${undo}\`); annotation ${reconciliationStoppedAnnotation}: "${annotationOn}" on the MySQLCluster keeps further changes from the StatefulSet, but does not stop a rollout that is under way; ${adopted}`,
+    `undo the change (\`${undo}\`); annotation ${reconciliationStoppedAnnotation}: "${annotationOn}" on the MySQLCluster keeps further changes from the StatefulSet, but does not stop a rollout in progress; ${adopted}`,
   approve: () => `MOCO updates members by ordinal and waits for no approval; ${adopted}`,
   override: () =>
     `annotation ${forceRollingUpdateAnnotation}: "${annotationOn}" on the MySQLCluster makes Kubernetes replace one pod after another without any other check; ${adopted}`,

@@ -33,6 +33,8 @@ import { CommandError } from '../command-error.ts';
 import { clustersIn, ifAllowed, ifThere, listAll, listEach, listOrNothing, unlessRefused } from './clusters.ts';
 import type { Session } from './session.ts';
 
+// Makes the snapshot of the core from what a user may read, so that commands decide as the controller does.
+
 /** A cluster and its current settings. */
 export interface ClusterObservation {
   readonly rollout: MySQLRollout | null;

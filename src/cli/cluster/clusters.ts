@@ -10,6 +10,8 @@ import type { ClusterRecord } from '../../moco/records.ts';
 import { CommandError, didYouMean } from '../command-error.ts';
 import type { Session } from './session.ts';
 
+// Finds and lists the objects that commands are about, with errors that suggest what was meant.
+
 const pageSize = 500;
 
 /**

@@ -11,11 +11,11 @@ const overriding = {
   user: [anyText('--user <name>', 'user of the kubeconfig'), (user) => ({ user })],
   server: [anyText('-s, --server <url>', 'address of the API server'), (server) => ({ clusterEntry: { server } })],
   tlsServerName: [
-    anyText('--tls-server-name <name>', 'name that the certificate of the API server has to have'),
+    anyText('--tls-server-name <name>', 'server name to expect in the certificate of the API server'),
     (name) => ({ clusterEntry: { 'tls-server-name': name } }),
   ],
   certificateAuthority: [
-    anyText('--certificate-authority <file>', 'certificates that sign the one of the API server'),
+    anyText('--certificate-authority <file>', 'CA certificates for the certificate of the API server'),
     (file) => ({ clusterEntry: { 'certificate-authority': file } }),
   ],
   clientCertificate: [
@@ -62,7 +62,7 @@ export const connectionOptions = {
   ),
   requestTimeout: timeout(
     '--request-timeout <duration>',
-    'how long to wait for one answer of the API server, such as 5s; 0 for no limit',
+    'how long to wait for one response of the API server, such as 5s; 0 for no limit',
     '10s',
   ),
 };

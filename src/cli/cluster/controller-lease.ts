@@ -20,7 +20,7 @@ const longestSilenceSeconds = 60;
 export async function controllerNote(session: Session): Promise<string | null> {
   const silence = await leaseSilence(session);
   if (silence === null || silence.seconds < longestSilenceSeconds) return null;
-  return `no controller has renewed its lease for ${brief(silence.seconds)}: nothing goes on until one runs (namespace ${silence.namespace})`;
+  return `no controller has renewed its lease for ${brief(silence.seconds)}: no rollout continues until one runs (namespace ${silence.namespace})`;
 }
 
 /** Whether a controller holds its lease, wherever it runs. */
@@ -50,7 +50,7 @@ export async function publishedFlags(session: Session) {
   try {
     const lease = await controllerLease(session);
     annotation = text(object(object(lease?.['metadata'])['annotations'])[flagsAnnotation]) ?? undefined;
-    if (annotation === undefined) unknown = `no Lease ${place.name} tells the flags of the controller`;
+    if (annotation === undefined) unknown = `no Lease ${place.name} contains the flags of the controller`;
   } catch (error) {
     if (!(error instanceof ApiError && error.status !== 0)) throw error;
     unknown = `you may not read the flags of the controller: bind ClusterRole moco-rollout-viewer in namespace ${place.namespace}`;

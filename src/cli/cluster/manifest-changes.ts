@@ -13,6 +13,8 @@ import { type TemplateDifference, templateDifferences } from '../../moco/templat
 import { find } from './clusters.ts';
 import type { Session } from './session.ts';
 
+// Finds out by dry runs what applying a manifest would change, for `plan -f`.
+
 /** What applying a manifest would change in a MySQLCluster. */
 export interface ManifestChange {
   /** As the API server would store it, and as if MOCO had already reconciled it. */

@@ -16,6 +16,8 @@ import { CommandError, sentenceOf } from '../command-error.ts';
 import { observeIfExists } from './cluster-snapshot.ts';
 import type { Session } from './session.ts';
 
+// Releases a cluster step by step, by the rules of the controller but with the rights of the user.
+
 interface ReleasedOutcome {
   readonly kind: 'back' | 'left';
   readonly reason: string;
@@ -147,7 +149,7 @@ async function withoutCompletion(
 function ended({ strategy, currentRevision }: StatefulSetRecord): ReleasedOutcome {
   return strategy === 'RollingUpdate'
     ? { kind: 'back', reason: `is back at RollingUpdate, current revision ${currentRevision}` }
-    : { kind: 'left', reason: `the StatefulSet is at ${strategy} without our label: somebody else has set it so` };
+    : { kind: 'left', reason: `the StatefulSet is at ${strategy} without our label: somebody else set it` };
 }
 
 /** Appends a remedy to a message about an unreachable webhook. Other messages are returned unchanged. */

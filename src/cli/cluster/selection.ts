@@ -12,6 +12,8 @@ import { CommandError, explainCommandFailure } from '../command-error.ts';
 import { clusterNamed, clustersIfThere, clustersIn, keyIn, listOrNothing, rolloutOf } from './clusters.ts';
 import type { Session } from './session.ts';
 
+// Which clusters a command acts on, and how it acts on many of them.
+
 export interface ClusterAndRollout {
   readonly cluster: ClusterRecord;
   readonly rollout: MySQLRollout | null;

@@ -13,6 +13,8 @@ import type { Host } from '../host.ts';
 import type { Values } from '../option.ts';
 import { type connectionOptions, overridesOf } from './connection-flags.ts';
 
+// What a command has of its cluster: the connection, the namespace, the user's options.
+
 /** Further options of commands about several clusters. */
 interface Scope {
   readonly allNamespaces?: boolean;

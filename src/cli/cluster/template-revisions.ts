@@ -9,6 +9,8 @@ import { CommandError } from '../command-error.ts';
 import { listAll } from './clusters.ts';
 import type { Session } from './session.ts';
 
+// The pod templates that Kubernetes keeps, and the change to a MySQLCluster that leads back to one.
+
 /**
  * A pod template that Kubernetes still keeps. `number` is the one that `kubectl rollout history` shows, the highest for
  * the newest revision; `hash` is the value of the pods' label, without the name of the StatefulSet in front.

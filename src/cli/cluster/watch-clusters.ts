@@ -11,6 +11,8 @@ import type { Watching } from '../terminal/live.ts';
 import type { ClusterAndRollout } from './selection.ts';
 import type { Session } from './session.ts';
 
+// Keeps the objects of a view up to date by watches.
+
 const pageSize = 500;
 
 /** What to watch, and where to store it. */

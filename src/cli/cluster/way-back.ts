@@ -5,6 +5,8 @@ import { versionOfImage } from '../../moco/mysqld-version.ts';
 import { mysqldContainer } from '../../moco/names.ts';
 import type { PodRecord } from '../../moco/records.ts';
 
+// What it means for data if mysqld goes back to an earlier version.
+
 /** The mysqld images at the previous revision of a member, and at the update revision. */
 interface Images {
   readonly before: string;

@@ -42,8 +42,8 @@ export const checkCommand = (all: () => readonly CliCommand[]) =>
     name: 'check',
     arguments: '',
     summary:
-      'Check versions, rights, policies, admission, certificates, budgets, manifests, claims, images, versions of MySQL, plugins and MySQL',
-    help: 'Exits with 1 if a check fails, and not for a warning. A check is unknown if you may not read what it needs. It changes nothing.',
+      'Check versions, rights, policies, admission, certificates, budgets, manifests, claims, images, MySQL versions, plugins and MySQL',
+    help: 'Exits with 1 if a check fails, but not for a warning. A check is unknown if you lack the right to read what it needs. Changes nothing.',
     examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
     options: { allNamespaces: allNamespacesOption, output: outputOption },
     run: async (session, _, { output }) => {

@@ -9,6 +9,8 @@ import type { Session } from '../cluster/session.ts';
 import type { Host } from '../host.ts';
 import { anyText, type CommandOptions, optionOf, toggle, type Values } from '../option.ts';
 
+// What a command of the plugin is, and the options that several commands share.
+
 /** What arguments name, by their words in the usage, and the kinds of the named objects. */
 const argumentWords = {
   NAME: { names: 'cluster', kinds: [clusterKind, rolloutKind] },

@@ -11,6 +11,8 @@ import type { Host } from '../host.ts';
 import { type CommandOption, optionOf, type Texts, valuesOf } from '../option.ts';
 import { argumentAt, type CliCommand, localCommand, type Named, optionsOf } from './command.ts';
 
+// Completes words on the command line, with names from the cluster.
+
 /** The name that kubectl 1.26 and later look up in PATH. */
 const scriptName = 'kubectl_complete-moco_rollout';
 const script = `#!/bin/sh
@@ -23,8 +25,10 @@ export const completionCommand = localCommand({
   name: 'completion',
   arguments: '',
   summary: "Print the script for kubectl's shell completion",
-  help: `kubectl's own completion has to be set up, and finds the script as ${scriptName} in PATH, if that is executable.`,
-  examples: [['Write it into a directory of PATH', `completion > ~/bin/${scriptName} && chmod +x ~/bin/${scriptName}`]],
+  help: `Requires kubectl's own completion, which finds the executable script as ${scriptName} in PATH.`,
+  examples: [
+    ['Write the script into a directory of PATH', `completion > ~/bin/${scriptName} && chmod +x ~/bin/${scriptName}`],
+  ],
   run: (host) => {
     host.out(script);
     return 0;

@@ -47,6 +47,8 @@ import { anyText } from '../option.ts';
 import { counted } from '../terminal/lines.ts';
 import { clusterCommand } from './command.ts';
 
+// The command `diagnose`.
+
 export const diagnoseCommand = clusterCommand({
   name: 'diagnose',
   arguments: '<NAME>',

@@ -22,6 +22,8 @@ import {
 import { outputOption, writeResult } from '../terminal/output.ts';
 import { clusterCommand } from './command.ts';
 
+// The command `history`.
+
 /** Shows the pod templates that Kubernetes keeps, with what the controller reported about their rollouts. */
 export const historyCommand = clusterCommand({
   name: 'history',

@@ -18,11 +18,13 @@ import { anyText, duration, toggle, type Values } from '../option.ts';
 import { clusterCommand } from './command.ts';
 import { ruleNamed } from './explain.ts';
 
+// The command `override`.
+
 const verb = 'override';
 
 const ownOptions = {
-  for: duration('--for <duration>', 'how long, such as 30m; required without --clear'),
-  reason: anyText('--reason <text>', 'why, for others who find it; required without --clear'),
+  for: duration('--for <duration>', 'duration, such as 30m; required without --clear'),
+  reason: anyText('--reason <text>', 'reason, for other people; required without --clear'),
   clear: toggle('--clear', 'end the override of RULE now; without RULE, all overrides of the cluster'),
 };
 
@@ -37,7 +39,7 @@ export const overrideCommand = clusterCommand({
   help: 'Adds an entry to `spec.overrides` of the MySQLRollout. `explain` lists the rules that can be overridden; rules that protect data or quorum cannot.',
   examples: [
     [
-      'Go on outside of the window for 30 minutes',
+      'Continue outside of the window for 30 minutes',
       'override test OutsideMaintenanceWindow --for=30m --reason="urgent fix"',
     ],
     ['End this override now', 'override test OutsideMaintenanceWindow --clear'],

@@ -19,6 +19,8 @@ import { counted } from '../terminal/lines.ts';
 import { writeResult } from '../terminal/output.ts';
 import type { planOptions } from './plan-options.ts';
 
+// The command `plan --fleet`.
+
 /** Shows when the clusters of the fleet would begin and end, before anything is changed. */
 export async function planFleet(
   session: Session,

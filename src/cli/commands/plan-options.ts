@@ -12,7 +12,7 @@ const { maxConcurrentRollouts, disruptionIntervalMilliseconds } = flags;
 const flagOfController = <Value>(flag: Flag<Value>) =>
   optionKind((text) => flag.parse(text))(
     `--${flag.name} ${flag.placeholder}`,
-    "with --fleet, another value of the controller's flag than it has",
+    "with --fleet, assume this value of the controller's flag",
   );
 
 export const fleetOptions = {

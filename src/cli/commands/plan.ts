@@ -36,6 +36,8 @@ import { clusterCommand, isAboutFleet } from './command.ts';
 import { planFleet } from './plan-fleet.ts';
 import { fleetOptions, planOptions } from './plan-options.ts';
 
+// The command `plan`.
+
 /** Shows what would happen next, by the same decisions as the controller's. */
 export const planCommand = clusterCommand({
   name: 'plan',
@@ -44,7 +46,7 @@ export const planCommand = clusterCommand({
   summary: 'Show what would happen next, step by step, and what it would cost',
   help:
     'Reads the cluster and simulates the rollout by the rules of the controller, as if pods started and MOCO did its part. ' +
-    'Writes nothing. With --filename, dry runs of the API server show what the manifests would change. A fleet queue and what only the controller observes are not known to it.\n\n' +
+    'Writes nothing. With --filename, dry runs of the API server show what the manifests would change. It knows neither the queue of the fleet nor what only the controller observes.\n\n' +
     'With --fleet, plays the rollouts of all namespaces, or of --namespace and --selector, to their end: when each stage ' +
     'and each cluster would begin and end, from measured times of members, windows, soaks and slots.',
   examples: [
@@ -76,7 +78,7 @@ export const planCommand = clusterCommand({
 
 const noChange = 'applying it would change nothing';
 const newTemplate = [
-  'MOCO makes another pod template of it: what it restarts is known once MOCO has applied it; assumed is another pod for every member',
+  'MOCO creates another pod template from it: what it restarts is known once MOCO has applied it; a new pod for every member is assumed',
 ];
 
 /** The named cluster or those in the file, the assumed changes, and sentences about them. */
@@ -111,7 +113,7 @@ async function planned(
       ...differences.map((one) => `would change spec.${differenceInWords(one)}`),
       ...(changesTemplate
         ? newTemplate
-        : [differences.length === 0 ? noChange : 'MOCO puts none of it into the pod template']),
+        : [differences.length === 0 ? noChange : 'none of it changes the pod template']),
     ],
   }));
 }
@@ -166,7 +168,7 @@ function shownPlan(
       ...applied,
       ...(rollout?.status?.phase === undefined ? ['no controller has observed this cluster yet'] : []),
       ...(policy.mode === 'MOCO'
-        ? ["MOCO's own partition controller drives: this is what it would do, in its own time"]
+        ? ["MOCO's own partition controller drives: this is what it would do, at its own pace"]
         : []),
       ...snapshot.members.flatMap(({ ordinal, inPlace }) =>
         inPlace === null ? [] : [`${nameOf(ordinal)} is updated ${explainInPlace(inPlace)}`],
@@ -215,7 +217,7 @@ function remediesFor(hold: Hold, mode: RolloutPolicy['mode'], name: string, name
   const [purpose, verb] =
     hold.evidence.kind === 'restored'
       ? ['update the restored member again', 'unrestore']
-      : ['give this member alone its revision back', 'restore'];
+      : ['give only this member its revision back', 'restore'];
   const ofMember = { purpose, command: `${verb} ${nameOf(hold.member)}` };
   const ofTemplate = { purpose: 'restore the earlier template', command: `undo ${name}` };
   return mode === 'OnDelete' ? [ofTemplate, ofMember] : [ofTemplate];
@@ -276,6 +278,6 @@ function numbered(entries: ShownPlan['entries']): readonly Line[] {
 function costText({ switchovers, estimate: time }: ShownPlan): string {
   const cost = `${switchovers === 0 ? 'no' : switchovers} switchover${switchovers === 1 ? '' : 's'}`;
   return time === null
-    ? `${cost}; how long it takes is not known before the first rollout`
+    ? `${cost}; the duration is unknown before the first rollout`
     : `${cost}; about ${brief(time.seconds)} of unavailable members, judging by ${time.from}`;
 }

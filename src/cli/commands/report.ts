@@ -18,6 +18,8 @@ import { duration, toggle, type Values } from '../option.ts';
 import { viewOf } from '../terminal/view.ts';
 import { clusterCommand, fleetSelectionOptions, isAboutFleet } from './command.ts';
 
+// The command `report`.
+
 const defaultSinceHours = 720;
 
 const fleetOptions = {

@@ -17,6 +17,8 @@ import { CommandError } from '../command-error.ts';
 import { toggle } from '../option.ts';
 import { clusterCommand } from './command.ts';
 
+// The commands `restore` and `unrestore`, with what they mean for the data.
+
 const verb = 'restore';
 
 /** Gives a failed member its previous revision back: an entry of `spec.restore`. */
@@ -24,17 +26,17 @@ export const restoreCommand = clusterCommand({
   name: 'restore',
   arguments: '<MEMBER>',
   rights: [...toDecide, ...toSet],
-  summary: 'Give a member that failed at the update revision its revision back',
+  summary: 'Give a failed member its previous revision back',
   help:
     'MEMBER is the name of its pod. Without --yes it only shows what this means for the data of the member: MySQL supports going ' +
     'back within series 8.4, and an older mysqld refuses to start on data that a later series has upgraded. Adds an entry to ' +
-    '`spec.restore` of the MySQLRollout. The controller deletes the pod, which comes back at the revision that it had. No member ' +
+    '`spec.restore` of the MySQLRollout. The controller deletes the pod, which comes back at its previous revision. No member ' +
     'gets the update revision until the MySQLCluster is corrected, or `unrestore`. A member that participates is never restored.',
   examples: [
     ['Show what restoring a member means', 'restore moco-test-2'],
     ['Restore it', 'restore moco-test-2 --yes'],
   ],
-  options: { yes: toggle('--yes', 'restore the member; without it nothing is changed') },
+  options: { yes: toggle('--yes', 'restore the member; without this flag nothing is changed') },
   run: async (session, [pod = ''], { yes }) => {
     const { host } = session;
     const named = await memberNamed(session, pod);
@@ -51,7 +53,7 @@ export const restoreCommand = clusterCommand({
       const members = [...membersOf(spec, found.after).filter((one) => one !== ordinal), ordinal];
       return { restore: { revision: found.after, members } };
     });
-    host.out(`${cluster.namespace}/${name}: is to get revision ${revisionHash(found.before, cluster.name)} back\n`);
+    host.out(`${cluster.namespace}/${name}: will get revision ${revisionHash(found.before, cluster.name)} back\n`);
     if (isRisky(found.wayBack)) host.err(`WARNING: the data of ${name} may not be usable: watch its mysqld start\n`);
     return 0;
   },
@@ -62,16 +64,16 @@ export const unrestoreCommand = clusterCommand({
   name: 'unrestore',
   arguments: '<MEMBER>',
   rights: [...toDecide, ...toSet],
-  summary: 'Take a restore back, so that the member is updated again',
+  summary: 'Withdraw a restore, so that the member is updated again',
   help:
     'MEMBER is the name of its pod. Without --yes it only shows what this means: without another entry in `spec.restore`, the ' +
     'rollout goes on with the same update revision, at which the member has failed, and evicts it at once. ' +
-    'If the MySQLCluster was corrected, the entry has no effect any more and can stay.',
+    'If the MySQLCluster was corrected, the entry no longer has an effect and can stay.',
   examples: [
-    ['Show what taking a restore back means', 'unrestore moco-test-2'],
+    ['Show what withdrawing a restore means', 'unrestore moco-test-2'],
     ['Let a restored member be updated', 'unrestore moco-test-2 --yes'],
   ],
-  options: { yes: toggle('--yes', 'take the restore back; without it nothing is changed') },
+  options: { yes: toggle('--yes', 'withdraw the restore; without this flag nothing is changed') },
   run: async (session, [pod = ''], { yes }) => {
     const { host } = session;
     const { cluster, ordinal, name } = await memberNamed(session, pod);
@@ -123,7 +125,7 @@ function restorable({ host }: Session, observation: ClusterObservation, named: N
   if (before === null) {
     const held = stopsAt && `${stopsAt.rule}: ${explainHold(stopsAt, memberName(assumed))}`;
     const see = `see \`${host.program} status ${cluster.name} -n ${cluster.namespace}\``;
-    throw new CommandError(`${name} cannot be restored now: ${held ?? 'no revision is known that it had'}; ${see}`);
+    throw new CommandError(`${name} cannot be restored now: ${held ?? 'its previous revision is unknown'}; ${see}`);
   }
   const back = wayBack(rollout?.status?.rollout, { before, after }, hasNeverStarted(member.facts));
   return { before, after, wayBack: back, isVerified: isVerified(situation) };
@@ -148,7 +150,7 @@ function refusalOf(
   }
   if (member.participates) {
     return (
-      `${name} participates at revision ${after}: its server may have upgraded its data, and a server does not go back; ` +
+      `${name} participates at revision ${after}: its mysqld may have upgraded its data, and an older one may refuse them; ` +
       `restore the template instead: \`${program} undo ${cluster.name} -n ${cluster.namespace}\``
     );
   }

@@ -25,6 +25,8 @@ import {
 } from '../terminal/sequence-view.ts';
 import { clusterCommand } from './command.ts';
 
+// The command `sequence`.
+
 /** For output that is not a terminal. */
 const columnsElsewhere = 100;
 

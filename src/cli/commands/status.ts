@@ -25,14 +25,19 @@ import { objectFormat, objectOutputOption, writeLines, writeObjects } from '../t
 import { type ClusterView, isHeld, viewOf } from '../terminal/view.ts';
 import { allNamespacesOption, clusterCommand, selectorOption } from './command.ts';
 
+// The commands `status` and `get`.
+
 const options = {
   selector: selectorOption,
   allNamespaces: allNamespacesOption,
-  held: toggle('--held', 'only clusters that wait for a rule, those first that need a person'),
-  needsPerson: toggle('--needs-person', 'only clusters that go on only once a person acts, with what to look at'),
+  held: toggle('--held', 'only clusters that wait for a rule; those that need a person come first'),
+  needsPerson: toggle('--needs-person', 'only clusters that wait for a person, with what to look at'),
   stale: toggle('--stale', 'only clusters with members at an older revision'),
   output: objectOutputOption,
-  watch: toggle('-w, --watch', 'keep showing changes until interrupted, those first that need a person or move'),
+  watch: toggle(
+    '-w, --watch',
+    'keep showing changes until interrupted; clusters that need a person or are rolling come first',
+  ),
 };
 
 type Given = Values<typeof options>;
@@ -47,7 +52,7 @@ export const statusCommand = clusterCommand({
   examples: [
     ['List the clusters of the current namespace', 'status'],
     ['Show one cluster in detail, until interrupted', 'status test --watch'],
-    ['Show which mysqld has started on the data of each member as well', 'status test -o wide'],
+    ['Also show which mysqld has started on the data of each member', 'status test -o wide'],
     ['List the clusters of all namespaces that wait for something', 'status -A --held'],
     ['List the clusters of all namespaces that wait for a person', 'status -A --needs-person'],
     ['List production clusters with stale members, with more columns', 'status -l env=production --stale -o wide'],
@@ -61,7 +66,7 @@ export const getCommand = clusterCommand({
   ...statusCommand,
   name: 'get',
   summary: 'List rollouts, as `status` does without a NAME',
-  help: 'The same as `status`, but a table for clusters that are named too.',
+  help: 'The same as `status`, but a table for named clusters as well.',
   examples: [
     ['List the clusters of all namespaces', 'get -A'],
     ['Print a MySQLRollout as YAML', 'get test -o yaml'],

@@ -28,6 +28,8 @@ import { differenceInWords } from '../terminal/lines.ts';
 import { outputFlags, writeData } from '../terminal/output.ts';
 import { clusterCommand, selectionOptions } from './command.ts';
 
+// The command `undo`.
+
 /** How many clusters are read at a time. */
 const clustersAtOnce = 8;
 const imageOfMysqld = `spec.containers[${mysqldContainer}].image`;
@@ -48,12 +50,12 @@ export const undoCommand = clusterCommand({
   help:
     'Prints a merge patch for the MySQLCluster and changes nothing: MOCO owns the template of the StatefulSet, so only the ' +
     'MySQLCluster can be restored. The patch may contain environment variables and arguments.\n\n' +
-    'For several clusters it prints a command for each. --selector and --all take those with a rollout that is not complete.',
+    'For several clusters it prints a command for each. --selector and --all select those whose rollout is not complete.',
   examples: [
     ['Print what restores the previous revision', 'undo test'],
     ['Restore it', 'undo test | kubectl patch mysqlcluster test --type=merge --patch-file=/dev/stdin'],
     ['Print what restores revision 3', 'undo test --to-revision=3'],
-    ['Restore all clusters of which a rollout is not complete', 'undo --all -A | sh'],
+    ['Restore all clusters whose rollout is not complete', 'undo --all -A | sh'],
   ],
   options,
   run: async (session, names, { output: format, toRevision }) => {
@@ -150,7 +152,7 @@ function comments(
     ...appliers
       .filter(([, where]) => /Flux|Argo CD|Helm/.test(where))
       .map(([owner, where]) => `\`${owner}\` owns the podTemplate and would revert the patch: ${where}`),
-    'If a Git repository has the MySQLCluster, revert the change there: the next sync would bring it back.',
+    'If the MySQLCluster is in a Git repository, revert the change there: the next sync would bring it back.',
     `Apply it: ${host.program} undo ${name} -n ${namespace} | kubectl patch mysqlcluster ${name} -n ${namespace} --type=merge --patch-file=/dev/stdin`,
   ];
 }

@@ -10,6 +10,8 @@ import { duration } from '../option.ts';
 import { withoutPlace } from '../terminal/lines.ts';
 import { clusterCommand, selectionOptions } from './command.ts';
 
+// The command `wait`.
+
 /** Watches until all members of the clusters match their MySQLClusters. */
 export const waitCommand = clusterCommand({
   name: 'wait',
@@ -18,7 +20,7 @@ export const waitCommand = clusterCommand({
   summary: 'Wait until rollouts are complete',
   help:
     `A rollout is complete when condition ${rolloutCompleteCondition} of the MySQLCluster is True for its current ` +
-    'generation, and the status of the MySQLRollout says so too. Exits with 1 if a cluster is stalled, so that only a person can help, or when the time is over.',
+    'generation, and the status of the MySQLRollout agrees. Exits with 1 if a cluster is stalled, so that only a person can help, or on a timeout.',
   examples: [
     ['Wait for one cluster', 'wait test'],
     ['Wait up to an hour for all canaries', 'wait -A -l tier=canary --timeout=1h'],

@@ -3,6 +3,8 @@ import { object, objects } from '../../base/json.ts';
 import type { HoldRule } from '../../core/rules/catalogue.ts';
 import { clusterKind } from '../../moco/names.ts';
 
+// Which fields `diagnose` keeps of each kind. Everything else is left out, so that no secret gets into a report.
+
 /**
  * What is kept of a value: all of it, some fields, or the result of a function. The shape of a list applies to its
  * items. Fields that no shape names are left out, so that an unknown field can't contain a secret.

@@ -8,6 +8,8 @@ import type { ClusterView } from '../terminal/view.ts';
 import { document, type Html, html, instant, timeOfDay } from './document.ts';
 import { entriesOf, figuresOf } from './figures.ts';
 
+// The HTML page about one cluster: a timeline of each rollout, and its figures.
+
 /** One rollout and its events. Times are milliseconds since 1970. */
 type Timeline = ReturnType<typeof timelineOf>;
 
@@ -55,10 +57,10 @@ function timelineOf(
     const takenAt = during.find(isOfIt)?.at ?? milliseconds(since ?? null);
     // How long it was unavailable; `null` while it is, or if that was not recorded.
     const seconds = memberDurations?.find((one) => one.ordinal === ordinal)?.seconds ?? null;
-    const outOfBand = updatedOutOfBand?.includes(ordinal) ? ', somebody else took its pod' : '';
+    const outOfBand = updatedOutOfBand?.includes(ordinal) ? ', somebody else deleted its pod' : '';
     let fate = `${absence(seconds, takenAt)}${outOfBand}`;
-    if (updatedInPlace?.includes(ordinal)) fate = 'updated in place, mysqld went on';
-    if (mysqldRestarted?.includes(ordinal)) fate = 'updated in place, and mysqld restarted all the same';
+    if (updatedInPlace?.includes(ordinal)) fate = 'updated in place, mysqld kept running';
+    if (mysqldRestarted?.includes(ordinal)) fate = 'updated in place, but mysqld restarted anyway';
     return { name: member, takenAt, seconds, fate };
   };
   return {

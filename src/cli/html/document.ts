@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { timestampOf } from '../../base/json.ts';
 
+// Builds HTML without a template language: escaping, the frame of a page, its styles.
+
 /** What HTML may consist of: text of others, which is escaped, other HTML, and lists of these. */
 type Part = string | number | Html | readonly Part[];
 

@@ -3,6 +3,8 @@ import type { HistoryEntry, RolloutStatus } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../base/json.ts';
 import { viewOf } from '../terminal/view.ts';
 
+// The figures of a report, from the history in the statuses of MySQLRollouts.
+
 interface HeldFor {
   readonly rule: string;
   readonly seconds: number;

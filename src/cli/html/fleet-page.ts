@@ -4,6 +4,8 @@ import { brief, counted } from '../terminal/lines.ts';
 import { document, Html, html, instant } from './document.ts';
 import { type FleetCluster, type FleetRollout, holdCosts, imageCounts, notBegun, sum, together } from './figures.ts';
 
+// The HTML page about a fleet: what was rolled out, which holds occurred, and a row for each cluster.
+
 interface FleetPage {
   /** Such as `all namespaces`. */
   readonly scope: string;
@@ -113,7 +115,7 @@ const images: readonly PageColumn<ReturnType<typeof imageCounts>[number]>[] = [
 function imagesPart(clusters: readonly FleetCluster[]): Html {
   const counts = imageCounts(clusters);
   if (counts.length === 0) return html``;
-  const about = 'Images of containers that rollouts have changed, as far as they have recorded it.';
+  const about = 'Images of containers that rollouts have changed, as far as that was recorded.';
   return html`${part('What was rolled out', about)}${wideTable('images', images, counts)}`;
 }
 
@@ -148,7 +150,7 @@ function holdsOf(clusters: readonly FleetCluster[]): Html {
     ['Meaning', ({ rule }) => ruleAttributes(rule)?.meaning ?? '', 'dim'],
   ];
   const about =
-    'The time that each hold took of all rollouts, the most first. Waits of less than ten seconds that belong to every step are left out.';
+    'How long each hold delayed all rollouts, the longest first. Waits of less than ten seconds that are part of every step are left out.';
   const shown = costs.length === 0 ? html`<p>No hold has been recorded.</p>\n` : wideTable('holds', columns, costs);
   return html`${part('What rollouts waited for', about)}${shown}`;
 }

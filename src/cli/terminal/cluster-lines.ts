@@ -20,6 +20,8 @@ import {
 import type { Told } from './live.ts';
 import type { ClusterView, MemberView } from './view.ts';
 
+// How `status` shows clusters: the table, the details of one cluster, and the table of holds.
+
 type ClusterColumn = readonly [title: string, cell: (view: ClusterView) => Line];
 
 const first: readonly ClusterColumn[] = [

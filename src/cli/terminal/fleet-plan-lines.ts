@@ -3,6 +3,8 @@ import { nameOf } from '../../kube/store.ts';
 import type { Cause, ShownFleetPlan, Span } from '../../plan/fleet-plan.ts';
 import { brief, joined, type Line, line, type Piece, piece, table, wrapped } from './lines.ts';
 
+// How `plan --fleet` shows a plan on a terminal.
+
 type ShownCluster = ShownFleetPlan['clusters'][number];
 
 /** A plan of a fleet: its stages, a drawing, what takes the longest, and what never begins. */
@@ -17,7 +19,7 @@ export function fleetPlanLines(plan: ShownFleetPlan, columns: number, wide: bool
     header(plan),
     ...part(stageTable(stages)),
     ...part(stageBars(plan.drawing, stages.map(labelOf), columns)),
-    ...part(causes.map(causeLine), line('  What makes it long', 'bold')),
+    ...part(causes.map(causeLine), line('  What takes longest', 'bold')),
     ...part(stopped.length === 0 ? [] : stopTable(stopped, wide), line('  What never ends', 'red')),
     ...part(wide ? clusterTable(clusters) : []),
     ...part(assumed, line('  Assumed', 'dim')),

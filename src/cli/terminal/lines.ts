@@ -3,6 +3,8 @@ import type { HistoryEntry, MemberStatus } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../base/json.ts';
 import { printable } from '../../base/text.ts';
 
+// Text for a terminal: columns, styles, and short forms of durations and counts.
+
 export type Style = 'plain' | 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'magenta';
 
 /** A piece of a line. Every character has to be one column wide. */

@@ -4,6 +4,8 @@ import { timeText } from '../../core/sentences.ts';
 import { draw, type Host } from '../host.ts';
 import { clipped, type Line, line, painted, piece, withoutPlace } from './lines.ts';
 
+// Shows a view that changes: redrawn on a terminal, one line for each change elsewhere.
+
 /** Ages are shown in seconds. */
 const redrawMilliseconds = 1000;
 /** Changes within this time are drawn together. */

@@ -7,6 +7,8 @@ import { draw, type Host } from '../host.ts';
 import { asList, oneOf } from '../option.ts';
 import { type Line, painted } from './lines.ts';
 
+// The option `--output`: YAML, JSON, names or tables, as in kubectl.
+
 export const outputFlags = '-o, --output <format>';
 
 /** How a result is printed; as a table by default. */

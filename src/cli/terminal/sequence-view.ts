@@ -21,6 +21,8 @@ import {
 } from './lines.ts';
 import type { Room, Told } from './live.ts';
 
+// How `sequence` shows the stages of a MySQLRolloutSequence and their clusters.
+
 /**
  * The states of a cluster in a stage, those that a person should look at first, and their appearance. The signs differ,
  * since a terminal may have no colours.

@@ -13,6 +13,8 @@ import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { brief, changeInWords, secondsSince } from './lines.ts';
 
+// What commands show of a cluster, independent of how it is printed.
+
 /**
  * MOCO expands the volume claims of a cluster only while its StatefulSet is not being updated (`isUpdatingStatefulSet`
  * in MOCO's `controllers/pvc.go`). It re-creates the StatefulSet with the new volume template in any case. After that
@@ -134,7 +136,9 @@ function notesOf(
   rollout: MySQLRollout | null,
 ): readonly string[] {
   if (rollout?.status?.phase === undefined) {
-    return ['no controller has observed this cluster yet: is moco-rollout running, and may it work in this namespace?'];
+    return [
+      'no controller has observed this cluster yet: is moco-rollout running, and does it work in this namespace?',
+    ];
   }
   const { status, metadata } = rollout;
   const { conditions, observedClusterGeneration, observedGeneration, mysqlProblem } = status;
@@ -145,7 +149,7 @@ function notesOf(
     (observedGeneration ?? 0) < (metadata.generation ?? 0) &&
       'the controller has not observed the newest spec of the MySQLRollout yet',
     inForce?.status === 'False' && inForce.reason !== status.hold?.rule && inForce.message,
-    mysqlProblem !== undefined && `MySQL can not be asked, and the rollout goes on without: ${mysqlProblem}`,
+    mysqlProblem !== undefined && `cannot query MySQL; continuing without replication facts: ${mysqlProblem}`,
     released && status.hold?.rule !== 'Released' && 'released',
   ].filter((note) => note !== false);
 }
@@ -174,7 +178,7 @@ function verdictSentence(
       return reason === undefined ? 'pinned' : `pinned: ${reason}`;
     }
     case 'UpdatedOutOfBand':
-      return message === undefined ? 'updated: somebody else has taken its pod' : `updated${because}`;
+      return message === undefined ? 'updated: somebody else deleted its pod' : `updated${because}`;
     case 'Terminating':
       return `terminating${because}`;
     case 'Missing':

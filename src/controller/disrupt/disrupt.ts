@@ -26,6 +26,13 @@ import { tryFirst } from './dry-runs.ts';
 import { intentOf, sameStep } from './intent.ts';
 import { settleIntent } from './prepare.ts';
 
+// Carries out a step so that it is safe even if this process, its connection or its lease fails on the way.
+//
+//     dry runs ---> confirm ---> intend ---> act ---> result
+//                   (read all    (status     (one write
+//                    again, same  with the    for each target,
+//                    decision?)   step)       uid and resourceVersion)
+
 /**
  * Does the step, and confirms it if one of its effects requires that: whatever has the effect of a disruption is
  * confirmed like a disruption.

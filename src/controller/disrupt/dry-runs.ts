@@ -12,6 +12,8 @@ import { again, type End } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
 import type { InPlaceDryRun } from '../questions/in-place-facts.ts';
 
+// The dry runs before a step, which show whether admission works as the step needs it.
+
 /**
  * The dry runs that a step needs before it is confirmed. Resolves to how the pass ends if they have shown something
  * new, and to `null` if the step may go on.

@@ -16,6 +16,8 @@ import {
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import type { LeftOver } from '../status/progress.ts';
 
+// Writes, reads and invalidates intents: what makes a step safe although its author may crash.
+
 /** `statefulSet` is the StatefulSet that was confirmed: a setPartition is written to it. */
 export function intentOf(
   step: DisruptiveStep,

@@ -1,6 +1,8 @@
 import type { Contention } from '../../core/snapshot.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
 
+// Notices somebody who writes the StatefulSet again and again.
+
 /** MOCO's partition controller writes less often than that, and so does a rollout. */
 const windowMilliseconds = 10_000;
 /** In coarse steps, so that the sentence stays the same while the rate varies. */

@@ -4,6 +4,8 @@ import { secondsOf } from '../../api/schema.ts';
 import { milliseconds, timestampOf } from '../../base/json.ts';
 import type { MaintenanceFacts, Moment } from '../../core/snapshot.ts';
 
+// The maintenance windows and blackouts of the next days, and how long a member takes.
+
 const dayMilliseconds = 86_400_000;
 /** A day more than the core needs, because openings are kept for a day. */
 const horizonMilliseconds = 31 * dayMilliseconds;

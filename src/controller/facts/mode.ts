@@ -3,6 +3,8 @@ import type { Strategy } from '../../api/settings.ts';
 import { neverInPlace } from '../../core/in-place-changes.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../core/policy.ts';
 
+// The mode of a cluster, and which settings have an effect in it.
+
 /** Who lowers partitions: MOCO's own controller or this program. */
 export const partitionDrivers = ['moco', 'own'] as const;
 export type PartitionDriver = (typeof partitionDrivers)[number];

@@ -3,6 +3,8 @@ import { isObject } from '../../base/json.ts';
 import type { LabelSelector, Selectable } from '../../moco/records.ts';
 import { selects } from '../../moco/selects.ts';
 
+// The sources of settings, in the order of their precedence.
+
 /** The settings from one source. A layer decides each of its fields that no earlier layer decides. */
 export interface Layer {
   readonly source: string;

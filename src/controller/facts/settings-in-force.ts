@@ -16,6 +16,8 @@ import { defaultPolicy, type Override, type RolloutPolicy } from '../../core/pol
 import type { Selectable } from '../../moco/records.ts';
 import { type Layer, policyLayers } from './policy-layers.ts';
 
+// Resolves the settings of a cluster from all sources, with the source of each.
+
 export interface SettingsSources {
   readonly rollout: RolloutSpec | undefined;
   readonly policies: readonly PolicyRecord[];

@@ -2,6 +2,8 @@ import { milliseconds } from '../../base/json.ts';
 import { mostUnobservedEvictions } from '../../core/rules/not-done.ts';
 import { type Cache, namedCluster, ownerKey } from '../../objects/cache.ts';
 
+// The limit of evictions that Kubernetes' disruption controller has not observed, in the whole fleet.
+
 /**
  * Evictions of the whole fleet that Kubernetes' disruption controller has not observed yet. They are counted from the
  * PodDisruptionBudgets in the API server, so another leader counts the same.

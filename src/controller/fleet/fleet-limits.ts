@@ -24,6 +24,8 @@ import {
 } from './fleet-standing.ts';
 import { Stages } from './sequence-stages.ts';
 
+// The limits across all clusters: slots, intervals, evictions, failures and stages.
+
 /** What other clusters mean for this one. */
 export type FleetFacts = Pick<
   ClusterSnapshot,

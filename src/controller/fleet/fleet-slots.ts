@@ -2,6 +2,8 @@ import { isBefore, type Queued } from '../../core/fleet/stage-counts.ts';
 import { type FleetPlace, fleetPlace, freeSlots, type StuckCluster } from '../../core/fleet/waits.ts';
 import { splitKey } from '../../kube/store.ts';
 
+// Which clusters hold the slots of the fleet, and the queue of the others.
+
 export interface SlotStanding {
   readonly occupies: boolean;
   /** It occupies a slot and may not continue until a person acts: the rule that holds it. Otherwise `null`. */

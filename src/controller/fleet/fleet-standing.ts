@@ -14,6 +14,8 @@ import {
   rulesOf,
 } from '../../core/rules/catalogue.ts';
 
+// What the status of one cluster means for the others.
+
 export interface FleetStanding {
   readonly uid: string;
   readonly resourceVersion: string;

@@ -12,6 +12,8 @@ import { nextInStage, stageGates, stageWaits } from '../../core/fleet/stage-wait
 import type { FleetWait } from '../../core/fleet/waits.ts';
 import { withoutRollout } from './fleet-standing.ts';
 
+// The stages of MySQLRolloutSequences and their clusters, kept up to date from the cache.
+
 /** The parts of a MySQLCluster and its StatefulSet that matter for stages. */
 export interface StagedObjects {
   readonly labels: Readonly<Record<string, string>>;

@@ -15,6 +15,8 @@ import { type Occurrence, referenceTo } from '../../kube/event.ts';
 import type { SequenceNumbers } from '../../telemetry/metrics.ts';
 import { conditionsAfter } from '../facts/policy-in-force.ts';
 
+// The status of a MySQLRolloutSequence, from the counts of its stages.
+
 /** What is known of a sequence at one moment. */
 export interface SequenceObservation {
   readonly record: SequenceRecord;

@@ -30,6 +30,8 @@ import type { Given } from '../questions/asking.ts';
 import { factsOf } from '../questions/questions.ts';
 import { keeperKnown, type Memory, type Refusal, refusalStands } from './memory.ts';
 
+// Collects the inputs of a decision from objects, settings and memory.
+
 /** The inputs of facts apart from the objects of the cluster and its memory. */
 export interface Dependencies {
   readonly cache: Pick<Cache, 'settingsSources' | 'unavailable'>;

@@ -10,6 +10,8 @@ import type { AdmissionFinding } from './memory.ts';
 import type { Observation } from './observe.ts';
 import type { Pass } from './pass.ts';
 
+// How a pass ends, and when the next one follows.
+
 export interface Acted extends StepAnswer {
   readonly kind: 'acted';
   readonly observation: Observation;

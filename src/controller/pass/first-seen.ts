@@ -8,6 +8,8 @@ import { whileOutstanding } from '../questions/questions.ts';
 import { type ObservedFacts, waitedOnRequest } from './collect-facts.ts';
 import type { Memory, Seen } from './memory.ts';
 
+// When facts were first seen, for times in the status that do not depend on when it is written.
+
 /** The update revision may change several times before the status is written, and MOCO may revert a change at once. */
 export function revisionSeen(
   before: Seen['updateRevision'],

@@ -7,6 +7,13 @@ import { type Observation, observeCached } from './observe.ts';
 import type { Pass } from './pass.ts';
 import { rememberAnswers, rememberSeen } from './remember.ts';
 
+// Observes a cluster, and asks what the decision lacks.
+//
+//     observe ---> decision.asks? --no--> go on with the decision
+//        ^               |
+//        |              yes: the first question of the table (questions/questions.ts)
+//        +--- answer ----+
+
 /** Observes the cached objects. `null` if there is no such cluster. */
 export function look(pass: Pass): Observation | null {
   const observed = observeCached(pass);

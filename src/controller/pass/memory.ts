@@ -9,6 +9,8 @@ import { type KnownPolicies, noPoliciesKnown } from '../facts/gone-policies.ts';
 import type { UnreportedStep } from '../facts/last-step.ts';
 import { type Answers, noAnswers } from '../questions/questions.ts';
 
+// Everything that is remembered of one cluster, by who sets it and when it ends.
+
 /** The API server's refusal to evict. It counts as long as the budgets do not change. */
 export interface Refusal {
   readonly message: string;

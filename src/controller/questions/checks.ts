@@ -10,10 +10,12 @@ import type { CheckMetrics } from '../../telemetry/runtime-metrics.ts';
 import { type Answered, answered, answerFacts } from './answers.ts';
 import type { Row } from './asking.ts';
 
+// The question `checks`: asks Prometheus, in the background and for all clusters.
+
 export const checks: Row<'checks', null, Pick<ClusterSnapshot, 'checks'>> = {
-  asks: 'Prometheus: the queries of `checks`. No pass waits for it; the answer starts another one',
+  asks: 'Prometheus: the queries of `checks`. No pass waits for the answer, which starts another pass',
   lasts: `${freshSeconds} s before a step, ${askAgainSeconds} s while the cluster is watched`,
-  silence: 'no step that takes a member that works; a soak goes on for a while',
+  silence: 'no step that takes a working member; a soak continues for a while',
   // `Checks` has the answers.
   initial: null,
   ask: (_, { key, observed: { settings, objects }, sources }) => {

@@ -7,6 +7,8 @@ import type { ClusterApi } from '../../objects/cluster-client.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { Asking, Row } from './asking.ts';
 
+// The question `data`: reads and writes the record of each member's data on its claim.
+
 /** What a claim says about the data of its member, on the monotonic clock. */
 interface KnownRecord {
   readonly record: DataRecord | null;
@@ -23,9 +25,9 @@ const refusedMilliseconds = 30_000;
 
 /** What the claims say, and what is noted on them. */
 export const data: Row<'data', KnownRecords, { readonly dataRecords: ClusterDataRecords }> = {
-  asks: 'the API server: the claims of members whose mysqld has not worked since this process has watched it; and notes on claims which mysqld has started on their data',
+  asks: 'the API server: the claims of members whose mysqld this process has not seen working. Notes on claims which mysqld has started on their data',
   lasts: '60 s',
-  silence: 'no step in this pass. Without the right to read claims nothing is known of data',
+  silence: 'no step in this pass. Without the right to read claims nothing is known about data',
   initial: new Map(),
   ask: async ({ members, notes }, asking, before) => {
     const { api, world } = asking;

@@ -7,6 +7,8 @@ import { clusterKind } from '../../moco/names.ts';
 import { type TemplateChange, templateChanges } from '../../moco/template-changes.ts';
 import type { Asking, Row } from './asking.ts';
 
+// The question `details`: reads what only users need.
+
 interface KnownDetails {
   /** The newest FailedCreate message of the StatefulSet. Ends with the hold `MemberMissing`. */
   readonly createFailure: { readonly message: string | null; readonly atMilliseconds: number } | null;
@@ -38,9 +40,9 @@ const againMilliseconds = 300_000;
 
 /** Details that no watch delivers and only users need. */
 export const details: Row<'details', KnownDetails, Pick<ClusterSnapshot, 'createFailure'>> = {
-  asks: 'the API server, for users alone: why a member cannot be created (Events), what a rollout changes in the pod template (ControllerRevisions), and why MOCO writes the StatefulSet again and again (both objects)',
+  asks: 'the API server, only for users: why a member cannot be created (Events), what a rollout changes in the pod template (ControllerRevisions), and why MOCO writes the StatefulSet again and again (both objects)',
   lasts: `${staleAfterMilliseconds / 1000} s; templates and objects ${againMilliseconds / 1000} s`,
-  silence: 'nothing: it is left out',
+  silence: 'nothing: the detail is left out',
   initial: { createFailure: null, template: null, altered: null },
   ask: readDetails,
   facts: ({ createFailure }) => ({ createFailure: createFailure?.message ?? null }),

@@ -8,6 +8,8 @@ import { withResize } from '../../moco/in-place/resize.ts';
 import { hasMysqldRestarted, hasRestartedResized } from '../../moco/in-place/restart.ts';
 import type { ClusterObjects, LivePod, PodRecord } from '../../moco/records.ts';
 
+// The facts about updates in place that follow from the answers to the question `inPlace`.
+
 /** The pod templates of revisions, `withPodDefaults`. A string says why a template can't be read. */
 export type TemplatesRead = ReadonlyMap<string, Json | string>;
 
@@ -125,5 +127,5 @@ export const imagePlaceOf = ({ node }: PodRecord, { image }: ImageNeeded): strin
 
 const whyMissing = ({ node }: PodRecord, { container, image, pulledAlways }: ImageNeeded): string =>
   pulledAlways
-    ? `${container} would not run until the registry answers, since its imagePullPolicy is Always`
+    ? `${container} would not run until the registry answers, because its imagePullPolicy is Always`
     : `${container} would not run while its image is pulled, and node ${node ?? 'unknown'} does not report ${image}`;

@@ -19,13 +19,15 @@ import {
   nothingReadInPlace,
 } from './in-place-facts.ts';
 
+// The question `inPlace`: reads templates and images for updates in place.
+
 /** A node reports its images with its status: every five minutes, and when it changes. It may remove an image again. */
 const againMilliseconds = 60_000;
 
 export const inPlace: Row<'inPlace', InPlaceReadings, object, Pick<MemberFacts, 'inPlace'>> = {
   asks: 'the API server: the templates of both revisions (ControllerRevisions), and whether the images of containers that would restart are on the nodes',
   lasts: `templates do not change; images ${againMilliseconds / 1000} s`,
-  silence: 'the member is replaced by another pod',
+  silence: 'the member gets a new pod',
   initial: nothingReadInPlace,
   ask: async (_, { observed, api, world }, before) => {
     const readings = await readInPlace(observed, before, api, world, 'lackImages');
@@ -99,7 +101,7 @@ async function withTemplates(
 async function readTemplateOf(namespace: string, revision: string, api: ClusterReader): Promise<Json | string> {
   try {
     const template = await api.readTemplate(namespace, revision);
-    return template === null ? `revision ${revision} is not kept any more` : withPodDefaults(template);
+    return template === null ? `revision ${revision} is no longer kept` : withPodDefaults(template);
   } catch (error) {
     if (!isForbidden(error)) throw error;
     return `the controller may not read revision ${revision}`;

@@ -10,7 +10,7 @@ type KnownAnswers = ReadonlyMap<string, Answered<MemberAnswer>>;
 export const members: Row<'members', KnownAnswers, Pick<ClusterSnapshot, 'memberAnswers'>> = {
   asks: 'the agents of the members that the step relies on: whether mysqld serves (one GET of at most 1 s each)',
   lasts: `${freshSeconds} s`,
-  silence: 'the step waits for `silentMemberGraceSeconds`, then counts on the conditions of the pod',
+  silence: 'the step waits for `silentMemberGraceSeconds`, then relies on the conditions of the pod',
   initial: new Map(),
   ask: ({ members: ordinals }, asking, before) => readAnswers(ordinals, asking, before),
   facts: (known, { nowMilliseconds }) => ({

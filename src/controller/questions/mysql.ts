@@ -13,6 +13,8 @@ import { memberName } from '../facts/member-name.ts';
 import { type Answered, answered, answerFacts, seriesMilliseconds } from './answers.ts';
 import type { Asking, Observed, Row } from './asking.ts';
 
+// The question `mysql`: what MySQL itself says, and how long each part of an answer counts.
+
 /** What MySQL itself last said, on the monotonic clock. */
 interface KnownMysql extends Pick<MysqlReading, 'writes'> {
   /** Why no member can be asked, since the first of the consecutive failures. */
@@ -30,9 +32,9 @@ const recentSeconds = 60;
 
 export const mysql: Row<'mysql', KnownMysql | null, Pick<ClusterSnapshot, 'mysql'>> = {
   asks: 'every member whose mysqld runs, the primary first, with the account that MOCO makes for reading (`ReplicationFacts`)',
-  lasts: `${freshSeconds} s; what a member has said against itself ${lastingSeconds} s`,
+  lasts: `${freshSeconds} s; an answer against a member ${lastingSeconds} s`,
   silence:
-    'a replica counts as behind for `replicaDelayGraceSeconds`, and for `silentMemberGraceSeconds` at least, then as without the feature gate; what it has last said against itself stands',
+    'a replica counts as behind for `replicaDelayGraceSeconds`, but at least for `silentMemberGraceSeconds`, then as without the feature gate; an answer against it stands',
   initial: null,
   ask: ({ for: step }, asking, before) => readMysql(step === 'switchover', asking, before),
   facts: (known, { sources, nowMilliseconds }) => ({

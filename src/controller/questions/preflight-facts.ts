@@ -5,6 +5,8 @@ import { type AwaitedNode, type NodeRefusal, type Preflight, retryAfterSeconds }
 import type { RolloutPolicy } from '../../core/policy.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 
+// The facts about a preflight that follow from its pods and from the status.
+
 /** The preflight of a revision, as in the status. */
 export interface KnownPreflight extends PreflightStatus {
   /** On the monotonic clock. */

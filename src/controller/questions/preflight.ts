@@ -31,6 +31,8 @@ import {
 } from './preflight-pods.ts';
 import type { NodeRead } from './recent-nodes.ts';
 
+// The question `preflight`: creates short-lived pods on nodes and follows them.
+
 /** Passes may follow each other faster than pods change. */
 const againMilliseconds = 900;
 
@@ -41,7 +43,7 @@ export const preflight: Row<
 > = {
   asks: 'the nodes of due members, by short-lived pods: whether they can get the images of the update revision, and on one of them whether its mysqld accepts its configuration',
   lasts: 'an hour on a node; a refusal until it is asked again, after 1 to 10 minutes',
-  silence: 'after `preflightTimeoutSeconds` members are replaced all the same',
+  silence: 'after `preflightTimeoutSeconds` members are replaced anyway',
   initial: null,
   inTurn: true,
   ask: ({ begins }, asking, known) => askNodes(begins, asking, known),
@@ -204,7 +206,7 @@ class Asker {
     if (isAlreadyExists(asked)) {
       const listed = this.#podOf(entry);
       if (listed === null || listed instanceof ApiError || !isTerminating(listed)) return { ...entry, trying: true };
-      return stillAsked(before, 'its last pod is not gone yet');
+      return stillAsked(before, 'its last pod still exists');
     }
     if (refusesCreation(asked)) return settled(entry, this.observed, 'Unknown', describe(asked));
     return stillAsked(entry, describe(asked));
@@ -223,7 +225,7 @@ class Asker {
       this.#readNode(member),
     ]);
     if (rollout === null || template === null || templateBefore === null || name === null)
-      return unknown(`the template of revision ${revision} or ${member.revision} is not kept`);
+      return unknown(`the template of revision ${revision} or ${member.revision} is no longer kept`);
     const tolerations = objects(object(template['spec'])['tolerations']);
     const refusals = node === 'unreadable' ? [] : refusalsOf(node, tolerations);
     if (refusals.length > 0) return settled(entry, this.observed, 'Skipped', `the node ${refusals.join(' and ')}`);

@@ -17,6 +17,14 @@ import { policies } from './policies.ts';
 import { preflight } from './preflight.ts';
 import { recreatable } from './recreatable.ts';
 
+// The table of questions. A question is something that the core has to know and no watch delivers.
+//
+//     core:       rule holds --> asks --> Decision.asks
+//                                              |
+//     this table: row of its kind --> ask --> answer --+--> facts (snapshot)
+//                                                      +--> status (what users see)
+//                                                      +--> confirm (asked again before the write)
+
 /**
  * THE TABLE: what each kind of question of the core asks, in the order in which a pass asks them. After each answer the
  * cluster is observed again, so a later question is asked only if the core still asks it.

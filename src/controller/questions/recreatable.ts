@@ -12,6 +12,8 @@ import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { Row } from './asking.ts';
 import { type NodeContext, type NodeRead, type RecentNodes, readNode } from './recent-nodes.ts';
 
+// The question `recreatable`: whether the data outlive a pod, and whether another pod can take its place.
+
 /** What was last read about whether a member can be recreated, on the monotonic clock. */
 export interface KnownRecreatable {
   /** The claims that the pod mounts. */

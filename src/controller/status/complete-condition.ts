@@ -9,6 +9,8 @@ import type { Pass } from '../pass/pass.ts';
 import { rememberSeen } from '../pass/remember.ts';
 import { shownHold } from './due.ts';
 
+// The condition `moco-rollout.io/RolloutComplete` of the MySQLCluster, which tools wait for.
+
 /** The reason of a False condition while no hold needs attention. */
 const rollingOut = 'RollingOut';
 

@@ -6,6 +6,8 @@ import type { OwnWrite } from '../../objects/execute.ts';
 import { unseenMilliseconds } from '../facts/last-step.ts';
 import type { Observation } from '../pass/observe.ts';
 
+// When a status is written: at once, soon, or with the next write.
+
 /** How long a brief hold is hidden, so that users see only waits that matter. */
 export const shownAfterSeconds = 10;
 

@@ -9,6 +9,8 @@ import type { Changes } from './changes.ts';
 import { type EventSubject, mysqldRestartedEvent, outOfBandEvent, stepEvent } from './events.ts';
 import type { PassReport } from './pass-report.ts';
 
+// Emits Events, metrics and log lines, before any status is written.
+
 /** Sets the metrics of the cluster, and emits the Event and the log line that are due. */
 export function emit(report: PassReport, { memory, context: { metrics, recorder, log } }: Pass): void {
   const { observation, values, returned, event, log: line } = report;

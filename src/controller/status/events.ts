@@ -12,6 +12,8 @@ import { type Acted, sparesSwitchover } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
 import { isShown, reportedAfterSeconds } from './due.ts';
 
+// The Events about a cluster: reasons, messages, and when there is one.
+
 /** The facts about a cluster that an Event needs. */
 export type EventSubject = Pick<ObservedFacts, 'objects' | 'rollout'>;
 
@@ -69,7 +71,7 @@ export function holdEvent(observation: Observation): Occurrence | null {
 /** The Event of a member that restarted at the update revision without a step. */
 export function outOfBandEvent(facts: EventSubject, ordinal: number): Occurrence {
   const revision = facts.objects.statefulSet?.updateRevision ?? '';
-  const note = `came up at revision ${revision} without a step of this controller: somebody else has taken its pod by a drain, an eviction or a deletion`;
+  const note = `came up at revision ${revision} without a step of this controller: somebody else deleted its pod by a drain, an eviction or a deletion`;
   return warningAbout(facts, ordinal, { reason: 'UpdatedOutOfBand', action: 'Updated' }, (name) => `${name} ${note}`);
 }
 

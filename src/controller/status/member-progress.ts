@@ -9,6 +9,8 @@ import type { OwnWrite } from '../../objects/execute.ts';
 import { didNotHappen } from '../facts/last-step.ts';
 import type { StatusContext } from './status-context.ts';
 
+// What the status records of each member in a rollout.
+
 /** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
 type MemberProgress = InTurn & MemberTimes & OrNone<'createdWhileHeld'>;
 type InTurn = OrNone<'waiting' | 'updatedOutOfBand'>;

@@ -14,6 +14,8 @@ import { shownHold } from './due.ts';
 import { holdEvent } from './events.ts';
 import { type StatusReport, statusOf, unusableStatusOf } from './status-report.ts';
 
+// Everything that a pass reports, as one value.
+
 /** Everything that is reported about a cluster after a reconciliation. */
 export interface PassReport {
   readonly observation: Observation;

@@ -3,6 +3,8 @@ import { shortened } from '../../base/text.ts';
 import type { TemplateChange } from '../../moco/template-changes.ts';
 import { lastMeasured } from '../facts/maintenance-facts.ts';
 
+// Keeps a status small, whatever it quotes.
+
 /**
  * A status is stored, watched and shown as a whole. These limits keep that of nine members below 16 KiB, whatever texts
  * of the API server, MOCO and users it quotes.

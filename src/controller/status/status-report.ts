@@ -14,6 +14,8 @@ import { finishedRollout, heldForOf } from './rollout-history.ts';
 import { type StatusContext, statusContextOf } from './status-context.ts';
 import { withinLimits } from './status-limits.ts';
 
+// Builds the status of a MySQLRollout from an observation.
+
 /** A status, and what ended between the stored status and this one. */
 export interface StatusReport {
   readonly status: RolloutStatus;

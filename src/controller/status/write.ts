@@ -14,6 +14,8 @@ import { emitChanges } from './emit.ts';
 import type { PassReport } from './pass-report.ts';
 import type { StatusReport } from './status-report.ts';
 
+// Writes the changes of a report.
+
 /** `overtaken`: the object was changed or deleted in the meantime. Its watch event triggers another reconciliation. */
 export type StatusWrite = 'written' | 'overtaken' | 'refused';
 

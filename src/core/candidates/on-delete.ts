@@ -39,7 +39,7 @@ const primaryAfterOthers = last(({ primary }) => primary);
 
 export const membersDown: ProcedureLine = {
   takes:
-    'due members that are down and not protected: delete, all of them at once, else those whose end destroys no data, else one of them',
+    'due members that are down and not protected: delete, all of them at once, else those whose deletion destroys no data, else one of them',
   candidates: (situation) => {
     const down = due(situation, (member) => member.state === 'down' && !isProtected(member));
     const harmless = down.filter(({ facts }) => endingClaims(facts).length === 0);
@@ -163,7 +163,7 @@ const membersImpaired: ProcedureLine = {
 
 const healthyReplicas: ProcedureLine = {
   takes:
-    'the due replica that is next: those on nodes that are to be emptied, then from the highest ordinal down, then those that would stay Pending, protected ones last: its change in place, else evict; those whose node may resize them go before the others',
+    'the due replica that is next: those on nodes that are being drained, then from the highest ordinal down, then those that would stay Pending, protected ones last: its change in place, else evict; those whose node may resize them go before the others',
   candidates: (situation) => {
     const replicas = unprotectedFirst(movingFirst(due(situation, ({ primary }) => !primary)));
     const inPlace = replicas.map((member) => stepInPlace(situation, member));

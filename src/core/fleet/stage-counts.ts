@@ -1,3 +1,5 @@
+// Counts the clusters of each stage of a sequence by what they do.
+
 export interface Stage {
   readonly name: string;
   /** Clusters that may roll at a time: a number, or a percentage of the stage's clusters such as `10%`. */

@@ -8,6 +8,8 @@ import {
 } from './stage-counts.ts';
 import { type FleetHold, type FleetWait, freeSlots, type StageGate } from './waits.ts';
 
+// Why a cluster of a sequence may not begin yet, from the counts of its stages.
+
 /** What a stage waits for, for any of its clusters, the strongest reason first. A soak that is over is also listed. */
 export function stageGates(
   { name: sequence, stages }: Sequence,

@@ -1,3 +1,5 @@
+// The reasons for which a cluster waits for others, and its place in the queue for slots.
+
 interface NamedStage {
   readonly sequence: string;
   readonly stage: string;

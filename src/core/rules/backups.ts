@@ -18,18 +18,18 @@ export const backups = {
     holds: ({ situation }) => runningBackup(situation),
     sentence: (hold) => {
       if ('budget' in hold) {
-        return `PodDisruptionBudget ${hold.budget} allows no disruption, as MOCO has it while a backup runs`;
+        return `PodDisruptionBudget ${hold.budget} allows no disruption, as MOCO sets it while a backup runs`;
       }
       const { job, startedAt, restores, overdueHours: hours } = hold;
       return (
         `${restores ? 'restore' : 'backup'} Job ${job}, which started at ${startedAt}, has not ended` +
         (hours === undefined
           ? ''
-          : ` within ${hours} hours: check whether its pod still works, or is kept by another container such as the proxy of a service mesh`)
+          : ` within ${hours} hours: check whether its pod still works, or whether another container such as the proxy of a service mesh keeps it running`)
       );
     },
     meaning: 'A backup is running, and a disruption could interrupt it.',
-    details: `The Jobs with MOCO's labels decide, whoever created them: until a Job is Complete or Failed it is active, unless it is suspended. The Job of a restore counts as well. Without such a Job MOCO's closed PodDisruptionBudget counts. While a backup that MOCO has scheduled runs in a cluster of three or more members, MOCO's budget allows no eviction: overriding this rule lets members that do not participate be replaced, and \`BlockedByPDB\` goes on to hold the others. After ${longestBackupHours} hours the message says that the Job has not ended for so long.`,
+    details: `The Jobs with MOCO's labels decide, whoever created them: until a Job is Complete or Failed it is active, unless it is suspended. The Job of a restore counts as well. Without such a Job MOCO's closed PodDisruptionBudget counts. While a backup that MOCO has scheduled runs in a cluster of three or more members, MOCO's budget allows no eviction: overriding this rule lets members that do not participate be replaced, and \`BlockedByPDB\` still holds the others. After ${longestBackupHours} hours the message says how long the Job has been running.`,
     endedBy: ['time', 'a person'],
     ends: 'By itself, when the backup is done. If its Job does not end, `kubectl describe job JOB` shows its pod. Delete a Job that no longer works.',
     overridable: true,

@@ -23,19 +23,19 @@ import { untouchable } from './untouchable.ts';
 export const ruleGroups = {
   untouchable: { title: 'Nothing is written at all', rules: untouchable },
   everything: { title: 'Every step is blocked, except taking back a demotion', rules: everything },
-  failing: { title: 'The new revision fails: it goes to no other member', rules: failing },
+  failing: { title: 'The new revision fails: no other member gets it', rules: failing },
   unfinished: { title: 'Only members that are down are replaced', rules: unfinished },
-  refused: { title: 'Nodes refuse the new revision: no member that works gets it', rules: refusedOnNodes },
-  versions: { title: 'MySQL would refuse the data: no member gets the new revision', rules: mysqldVersions },
-  fleet: { title: 'Only members that are down are replaced, once a member is due', rules: fleet },
+  refused: { title: 'The new revision fails on some nodes: no working member is updated', rules: refusedOnNodes },
+  versions: { title: 'MySQL would refuse the data: no member is updated', rules: mysqldVersions },
+  fleet: { title: 'The rollout may not begin: only members that are down are replaced', rules: fleet },
   roles: { title: 'The primary is moving, or MOCO has not set every role', rules: roles },
-  recreatable: { title: 'A member would not come back as what it was', rules: recreatable },
+  recreatable: { title: 'A replaced pod could not come back', rules: recreatable },
   notParticipating: { title: 'A member does not participate', rules: { ...cloning, ...notParticipating } },
-  participating: { title: 'A member may not be taken yet', rules: { ...participating, ...primary } },
+  participating: { title: 'A member cannot be replaced yet', rules: { ...participating, ...primary } },
   partition: { title: 'The partition decides which member is next', rules: partition },
-  step: { title: 'The chosen step is not done', rules: step },
-  turn: { title: 'Other clusters have their turn: only members that are down are replaced', rules: turn },
-  answers: { title: 'The step needs an answer, or the answer is against it', rules: answers },
+  step: { title: 'The next step cannot be done now', rules: step },
+  turn: { title: 'The cluster waits for its turn: only members that are down are replaced', rules: turn },
+  answers: { title: 'The step waits for an answer, or an answer blocks it', rules: answers },
 };
 
 export type RuleGroup = keyof typeof ruleGroups;

@@ -3,6 +3,8 @@ import { plural, withoutFullStop } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
 import { after, rule } from './rule.ts';
 
+// Rules about the answers of Prometheus to the checks of users.
+
 /** Queries of the user that must return nothing. */
 export const checks = {
   CheckFailing: rule<{ readonly checks: readonly FailingCheck[] }>({
@@ -22,10 +24,10 @@ export const checks = {
     holds: ({ situation }) => pendingChecks(situation),
     awaits: 'checks',
     sentence: ({ checks }) =>
-      `Prometheus is being asked about the ${plural(checks, 'check', 'checks')} ${checks.join(', ')}`,
+      `waiting for Prometheus to answer the ${plural(checks, 'check', 'checks')} ${checks.join(', ')}`,
     meaning: 'A check has no answer that is recent enough for a step.',
     details:
-      'The answer decides. It may be asked for although `CheckUnavailable` is overridden, which is about a Prometheus that does not answer.',
+      'The answer decides. Prometheus is asked even while `CheckUnavailable` is overridden, because that rule is about missing answers.',
     endedBy: ['time'],
     ends: 'By itself, within seconds.',
     routine: true,
@@ -40,9 +42,9 @@ export const checks = {
       return `Prometheus has no answer to the ${plural(checks, 'check', 'checks')} ${names}: ${messages.join('; ')}`;
     },
     meaning:
-      'Prometheus has not answered a check, the answer can not be used, or a metric of it has no series and noData is Wait.',
+      'Prometheus has not answered a check, its answer is unusable, or one of its metrics has no series and noData is Wait.',
     details:
-      'Prometheus is asked again after 30 seconds. A soak goes on for five minutes without an answer, and begins anew after that.',
+      'Prometheus is asked again after 30 seconds. A soak continues for five minutes without an answer, and then starts again.',
     endedBy: ['a person', 'time'],
     ends: 'By itself, once Prometheus answers. Check --prometheus-url, its certificate and token, and the query: the message has the words of Prometheus.',
     overridable: true,

@@ -49,15 +49,15 @@ export const cloning = {
     asks: ({ member }, situation) => askAgain([member], situation, cloneAgainSeconds),
     sentence: ({ member, unfinished, progress }, name) =>
       unfinished
-        ? `${name(member)} has begun to copy the data of another member and has not completed that`
-        : `${name(member)} copies the data of another member, and would begin anew if it were restarted${explainProgress(progress)}`,
+        ? `${name(member)} has begun to copy the data of another member and has not finished`
+        : `${name(member)} copies the data of another member, and would start again if it were restarted${explainProgress(progress)}`,
     meaning: 'A replica clones: it copies the data of another member.',
     details:
-      'Its agent says so. The copy of a large database takes hours, and a restart makes it begin anew, again under the load of the other member. There is no limit in time. A clone that the agent does not run any more, and that MySQL does not call completed, is waited for during progressDeadlineSeconds. With the feature gate ReplicationFacts its mysqld is asked how far it is, and the progress deadline counts from when that last advanced. No other member is taken meanwhile beyond maxUnavailable.',
+      'Its agent says so. The copy of a large database takes hours, and after a restart it starts again, which puts load on the other member once more. The wait has no time limit. If the agent no longer runs the clone, but MySQL does not report it as completed, the wait ends after progressDeadlineSeconds. With the feature gate ReplicationFacts its mysqld reports the progress of the clone, and the progress deadline counts from the last advance. Meanwhile no other member is replaced beyond maxUnavailable.',
     endedBy: ['the members', 'MOCO', 'a person'],
-    ends: 'By itself, when the copy is complete: mysqld then restarts once. `SELECT STAGE, STATE, ESTIMATE, DATA FROM performance_schema.clone_progress` in the member shows how far it is. If nothing advances, look at the logs of its agent and of moco-controller. `override NAME Cloning` replaces the member all the same.',
+    ends: 'By itself, when the copy is complete: mysqld then restarts once. `SELECT STAGE, STATE, ESTIMATE, DATA FROM performance_schema.clone_progress` in the member shows how far it is. If nothing advances, look at the logs of its agent and of moco-controller. `override NAME Cloning` replaces the member anyway.',
     overridable: true,
-    overriding: 'moco-rollout then deletes the pod of the replica, and its copy begins anew',
+    overriding: 'moco-rollout then deletes the pod of the replica, and its copy starts again',
     assumed: after('member', recovered),
   }),
 };
@@ -77,15 +77,15 @@ export const cloneUnread = {
     asks: ({ member }, situation) => askAgain([member], situation, freshCloneSeconds),
     sentence: ({ member, message }, name) =>
       message === null
-        ? `the agent of ${name(member)} is asked whether it copies the data of another member`
-        : `it is not known whether ${name(member)} copies the data of another member: ${withoutFullStop(message)}`,
-    meaning: 'The agent of a replica that runs and is not ready has not said whether the replica clones.',
+        ? `the agent of ${name(member)} has not said yet whether it copies the data of another member`
+        : `it is unknown whether ${name(member)} copies the data of another member: ${withoutFullStop(message)}`,
+    meaning: 'The agent of a running replica that is not ready has not said whether the replica clones.',
     details:
-      'A replica that clones looks like one that is behind. Its agent is asked right before the replica would be restarted. If the agent does not answer, that is waited for until mysqld has not been ready for progressDeadlineSeconds.',
+      'A replica that clones looks like one that is behind. Its agent is asked right before the replica would be restarted. If the agent does not answer, the wait ends once mysqld has not been ready for progressDeadlineSeconds.',
     endedBy: ['the members', 'time', 'a person'],
     ends: 'By itself, within seconds. If the agent does not answer, look at its container.',
     overridable: true,
-    overriding: 'moco-rollout then deletes the pod of the replica although it may clone, and the copy begins anew',
+    overriding: 'moco-rollout then deletes the pod of the replica although it may clone, and the copy starts again',
     brief: true,
     awaits: 'clones',
     assumed: after('moment', (snapshot, { member }) => ({

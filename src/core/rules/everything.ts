@@ -6,6 +6,8 @@ import type { Situation } from '../situation.ts';
 import type { Contention } from '../snapshot.ts';
 import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 
+// Rules that block every step except taking back a demotion.
+
 /** How long a policy has to be gone before its end permits anything. */
 const policySettlesSeconds = 30;
 
@@ -26,7 +28,7 @@ export const everything = {
     sentence: ({ problem }) => `the settings are invalid: ${withoutFullStop(problem)}`,
     meaning: 'A setting of this cluster is invalid.',
     details:
-      'Examples are a value out of its range, and two policies with the same priority that disagree. The default does not apply instead, since somebody has asked for something else.',
+      'Examples are a value out of its range, and two policies with the same priority that disagree. The default does not apply instead, because the user has asked for something else.',
     endedBy: ['a person'],
     ends: 'Correct the field that the message names, in the MySQLRollout or the MySQLRolloutPolicy.',
     alarms: true,
@@ -93,7 +95,7 @@ export const everything = {
     details:
       'With `repairWhilePaused: true` members that are down are still replaced. A pause never changes who replaces pods: neither a release nor a first adoption begins.',
     endedBy: ['a person'],
-    ends: 'By `resume`, or where the message names a policy, by changing that.',
+    ends: 'Run `resume NAME`, or change the policy that the message names.',
     requestedBy: '`paused: true`',
     alert: 'MocoRolloutPausedStale',
     phase: 'Paused',
@@ -107,9 +109,10 @@ export const everything = {
         : { policy: gone.policy };
     },
     sentence: ({ policy }) =>
-      `${policy} decided settings of this cluster and no longer exists; what holds without it counts after ${policySettlesSeconds} s`,
-    meaning: 'A MySQLRolloutPolicy that decided settings of the cluster has gone, and other values are in force since.',
-    details: `The end of a freeze, of maintenance windows or of a limit permits nothing before ${policySettlesSeconds} seconds have passed: the policy may be about to be created again, as tools do that replace objects. To end a freeze at once, set \`paused: false\` in the policy before you delete it.`,
+      `${policy} decided settings of this cluster and no longer exists; the settings without it apply after ${policySettlesSeconds} s`,
+    meaning:
+      'A MySQLRolloutPolicy that decided settings of the cluster was deleted, and other values are in force now.',
+    details: `The end of a freeze, of maintenance windows or of a limit permits nothing before ${policySettlesSeconds} seconds have passed: the policy may be about to be created again, for example by a tool that replaces objects. To end a freeze at once, set \`paused: false\` in the policy before you delete it.`,
     endedBy: ['time', 'a person'],
     ends: `By itself, after ${policySettlesSeconds} seconds, or when the policy exists again.`,
     assumed: after('requeue', (snapshot) => ({ ...snapshot, policyGone: null })),
@@ -142,7 +145,7 @@ export const everything = {
     meaning:
       'Kubernetes has not yet observed the newest generation of the StatefulSet, or somebody writes the StatefulSet again and again, or resets each partition that is set.',
     details:
-      'Until then the update revision may belong to the previous template. MOCO writes the StatefulSets of some manifests several times a second (cybozu-go/moco#782): the API server alters a field that MOCO applies, so MOCO applies it again, which resets the partition that MOCO lowers. In a rollout by partitions a member may then be restarted many times, and come back at its old revision. The message names who writes, and the field.',
+      'Until then the update revision may belong to the previous template. MOCO writes the StatefulSets of some manifests several times a second (cybozu-go/moco#782): the API server alters a field that MOCO applies, so MOCO applies it again, which resets the partition that MOCO lowers. In a rollout by partitions a member may then be restarted many times, and come back at its old revision. The message names the writer and the field.',
     endedBy: ['Kubernetes', 'a person'],
     ends: 'By itself within moments. If the message names a field, correct it in the MySQLCluster; adoption ends these writes as well. If it names another writer, stop that one. Otherwise check that kube-controller-manager runs.',
     brief: true,
@@ -164,9 +167,9 @@ export const everything = {
         : `admission does not keep the StatefulSet at partition = replicas: ${withoutFullStop(finding)}`,
     meaning: "A dry run has shown that admission would not change MOCO's next write as this strategy needs it.",
     details:
-      'The StatefulSet has to come back at OnDelete with the label, or, with the own partition driver, at partition = replicas. The message says what came back. Nothing was written, and MOCO goes on without moco-rollout.',
+      'The result of the dry run must be OnDelete with the label or, with the bundled partition driver, partition = replicas. The message has the actual result. Nothing was written, and MOCO continues without moco-rollout.',
     endedBy: ['a person', 'moco-rollout'],
-    ends: 'Install what the strategy needs: config/admission-policy from Kubernetes 1.36 on, config/webhook before that, config/partition-driver for the own partition driver. The controller tries again after 30 seconds, then more rarely, and at least every 5 minutes.',
+    ends: 'Install what the strategy needs: config/admission-policy from Kubernetes 1.36 on, config/webhook before that, config/partition-driver for the bundled partition driver. The controller tries again after 30 seconds, then more rarely, and at least every 5 minutes.',
     assumed: null,
   }),
   StrategyNotOnDelete: rule<{ readonly labelled: boolean }>({
@@ -182,7 +185,7 @@ export const everything = {
         : 'the update strategy of the StatefulSet is not OnDelete yet',
     meaning: 'The StatefulSet is not at OnDelete, or does not have the label.',
     details:
-      "The controller is about to adopt the StatefulSet, or has adopted it recently. A StatefulSet that returns to RollingUpdate is adopted again after 30 seconds, doubling to 5 minutes. Meanwhile MOCO's partition controller goes on.",
+      "The controller is about to adopt the StatefulSet, or has adopted it recently. A StatefulSet that returns to RollingUpdate is adopted again after 30 seconds, doubling to 5 minutes. Meanwhile MOCO's partition controller continues.",
     endedBy: ['moco-rollout'],
     ends: 'By itself. If it comes back again and again, admission is sometimes unavailable, or another program writes the strategy: `kubectl get statefulset NAME -o yaml --show-managed-fields`.',
     assumed: after('requeue', (snapshot) =>
@@ -199,7 +202,7 @@ export const everything = {
     holds: (asked) =>
       asksFor(asked, 'proceeds', 'keepsDemotion', 'comesUpdated') ? revisionFlapping(asked.situation) : null,
     sentence: ({ revisions, until, writers }) =>
-      `${revisions} update revisions within ten minutes: ${explainWriters(writers ?? [])}; the rollout goes on at ${until} unless another one appears`,
+      `${revisions} update revisions within ten minutes: ${explainWriters(writers ?? [])}; the rollout continues at ${until} unless another one appears`,
     meaning: 'More than three update revisions appeared within ten minutes, and their rollouts are not complete.',
     details:
       'Two programs that overwrite each other, a reloader, or somebody who tries several templates. The message names those whose write of the pod template is in `managedFields`, the newest first. Members that are down do not wait: a correction reaches them at once.',

@@ -55,10 +55,10 @@ export const fleet = {
   }),
   SequenceGone: byOthers('SequenceGone', {
     sentence: ({ sequence, until }) =>
-      `${sequence === null ? 'a MySQLRolloutSequence' : `MySQLRolloutSequence ${sequence}`} selected this cluster and no longer exists; that counts from ${timeText(until)} on`,
-    meaning: 'A MySQLRolloutSequence that selected the cluster has gone.',
+      `${sequence === null ? 'a MySQLRolloutSequence' : `MySQLRolloutSequence ${sequence}`} selected this cluster and no longer exists; the deletion takes effect at ${timeText(until)}`,
+    meaning: 'A MySQLRolloutSequence that selected the cluster was deleted.',
     details:
-      'It may be about to be created again, as tools do that replace objects, so the cluster waits for 30 seconds before it begins a rollout without its turn. A controller that starts in that time knows of it from the hold in the status.',
+      'It may be about to be created again, for example by a tool that replaces objects, so the cluster waits for 30 seconds before it begins a rollout out of turn. A controller that starts in that time knows of it from the hold in the status.',
     endedBy: ['time'],
     ends: 'By itself, at the time that the message names, or when the sequence exists again.',
     requestedBy,
@@ -67,7 +67,7 @@ export const fleet = {
     sentence: ({ sequences }) => `more than one MySQLRolloutSequence selects this cluster: ${sequences.join(', ')}`,
     meaning: 'More than one MySQLRolloutSequence selects the cluster.',
     details:
-      'Which of them is meant is unknown, so the cluster begins no rollout. It counts in its stage of each of them.',
+      'It is unknown which of them is meant, so the cluster begins no rollout. It counts in its stage of each of them.',
     endedBy: ['a person'],
     ends: 'Change a selector of the sequences, or a label of the MySQLCluster, so that one sequence remains.',
     alarms: true,
@@ -94,14 +94,14 @@ export const fleet = {
   StageMemberGone: byOthers('StageMemberGone', {
     sentence: ({ sequence, stage, cluster, failing }) =>
       failing
-        ? `${cluster} failed in stage ${stage} of sequence ${sequence}, and was deleted, taken offline or given other labels since: a person has to say that the others may begin`
+        ? `${cluster} failed in stage ${stage} of sequence ${sequence}, and was deleted, taken offline or given other labels since: a person has to let the others begin`
         : `${cluster} was the last cluster of stage ${stage} of sequence ${sequence}, and was deleted, taken offline or given other labels in the middle of a change: nothing shows that the change works`,
     meaning:
       'A cluster that failed in its stage, or was the last one of it, has left the stage in the middle of a change.',
     details:
       'Without it nothing shows whether the change works. After a failure no cluster of the sequence begins, if more have failed than `maxFailures` allows; otherwise the later stages wait. A stage that has been empty since before the change holds nobody. The MySQLRolloutSequence names such clusters in `status.stages[].gone`, and forgets them once they are back in the stage, once another cluster is in a stage that was empty, or once a change has reached every cluster of the sequence.',
     endedBy: ['a person'],
-    ends: 'Find out what became of the change in that cluster. Then bring it back, take the change back, or let each cluster begin that may: `override NAME StageMemberGone`. Removing the stage from the sequence ends it for all.',
+    ends: 'Find out what happened to the change in that cluster. Then bring the cluster back, revert the change, or let single clusters begin: `override NAME StageMemberGone`. Removing the stage from the sequence ends it for all.',
     alarms: true,
   }),
   AwaitingEarlierStage: byOthers('AwaitingEarlierStage', {
@@ -137,7 +137,7 @@ export const fleet = {
       `${failing === 1 ? `the rollout of ${cluster} fails` : `the rollouts of ${cluster} and ${failing - 1} more fail`} (--max-failing-rollouts ${limit}): no other cluster begins`,
     meaning: 'So many rollouts in the fleet fail that no other one begins (--max-failing-rollouts).',
     details:
-      'A rollout fails when its revision fails, or when it has begun and is stalled. Each failing rollout of the namespace of this cluster counts, and each other namespace with one counts once, so that no tenant stops the others by many. Rollouts that have begun go on, members that are down are replaced, and so is what a failing revision has taken down.',
+      'A rollout fails when its revision fails, or when it has begun and is stalled. Each failing rollout in the namespace of this cluster counts, and each other namespace with failures counts once, so that no tenant stops the others. Rollouts that have begun continue, and members that are down are replaced, including those that a failing revision has taken down.',
     endedBy: ['a person'],
     ends: 'Correct the templates of the failing clusters: `kubectl moco-rollout status -A` shows them. By itself, once fewer rollouts fail.',
     requestedBy: '`--max-failing-rollouts`',
@@ -153,7 +153,7 @@ export const turn = {
   AwaitingStageSlot: byOthers('AwaitingStageSlot', {
     sentence: ({ sequence, stage, limit, place }) =>
       `${limit === 1 ? '1 cluster' : `${limit} clusters`} of stage ${stage} of sequence ${sequence} may be rolling at a time; this one is number ${place} in the queue`,
-    meaning: 'As many clusters of the stage are rolling as its maxConcurrent allows.',
+    meaning: 'The stage has as many rolling clusters as its maxConcurrent allows.',
     endedBy: ['time'],
     ends: 'By itself, when another cluster of the stage is done.',
     requestedBy,
@@ -167,9 +167,9 @@ export const turn = {
           : `${first} goes first, and no member of it has verified its revision yet (--verify-first-cluster)`
       }; this one is number ${place} in the queue${stuckSlots(stuck)}`,
     meaning:
-      'As many clusters are rolling as may at a time (--max-concurrent-rollouts), or as many of its namespace (--max-namespace-share), or the first one has not verified its revision yet (--verify-first-cluster).',
+      'The limit of rolling clusters is reached, in the fleet (--max-concurrent-rollouts) or in the namespace (--max-namespace-share), or the first cluster has not verified its revision yet (--verify-first-cluster).',
     details:
-      'A cluster that no MySQLRolloutSequence selects begins once no other of them is rolling without a member that has participated at its new revision for minReadySeconds, or once one has verified its revision since this one became stale. A revision that fails lets the next cluster try, up to --max-failing-rollouts. A rollout that has begun and may need a person gives up its slot while all of its members participate, and is first in the queue once it can go on. While a member of it is away it keeps its slot, and the message names it; with --release-stalled-slots it loses the slot once it is stalled. Members that are down need no slot.',
+      'Of the clusters that no MySQLRolloutSequence selects, one goes first: another one begins once no rolling cluster lacks a member that has participated at the new revision for minReadySeconds, or once a cluster has verified its revision since this one became stale. A revision that fails lets the next cluster try, up to --max-failing-rollouts. A rollout that has begun and may need a person gives up its slot while all of its members participate, and is first in the queue once it can continue. While one of its members is away it keeps its slot, and the message names it; with --release-stalled-slots it loses the slot once it is stalled. Members that are down need no slot.',
     endedBy: ['time'],
     ends: 'By itself, when another cluster is done, or the first one has verified its revision.',
     overridable: true,

@@ -20,7 +20,7 @@ export const longWrite = {
     holds: (asked) => longWriteOf(asked),
     asks: ({ write }) => (write === null ? [{ kind: 'mysql', for: 'switchover' }] : []),
     sentence: ({ member, write, others, graceSeconds }, name) => {
-      if (write === null) return `the primary ${name(member)} is being asked about open writes`;
+      if (write === null) return `waiting for the primary ${name(member)} to report open writes`;
       const { session, user, host, since, waitsFor } = write;
       const limit = graceSeconds === null ? '' : `, for at most ${graceSeconds} s,`;
       return (
@@ -31,7 +31,7 @@ export const longWrite = {
     },
     meaning: 'A switchover would cut off a write of the primary that has been open for a second or longer.',
     details:
-      'MOCO makes the primary read-only and ends its connections: a transaction that is still open is rolled back. The controller looks for up to 0.4 s for an instant without open writes, as well as it can: another may begin right after. It never ends one itself. Only with the feature gate ReplicationFacts.',
+      'MOCO makes the primary read-only and ends its connections: a transaction that is still open is rolled back. For up to 0.4 s the controller looks for a moment without open writes, but another write may begin right after. It never ends a write itself. Only with the feature gate ReplicationFacts.',
     endedBy: ['the members', 'time', 'a person'],
     ends: 'When the write ends, or after longWriteGraceSeconds with `longWritePolicy: Proceed`, which is the default. The message has the session: `SHOW PROCESSLIST` in the primary shows what it does. A session that waits for its client has an open transaction and runs no statement.',
     overridable: true,

@@ -28,7 +28,7 @@ export const mocoAway = {
     holds: ({ situation: { snapshot } }) => holdsIf(!isKnown(snapshot.moco)),
     asks: () => [{ kind: 'moco' }],
     awaits: 'moco',
-    sentence: () => 'the Lease of moco-controller is being read',
+    sentence: () => 'waiting for the Lease of moco-controller to be read',
     meaning: 'The Lease of moco-controller has not been read recently enough for a step.',
     details: 'It is read during a rollout, counts for 10 s, and is read again right before the step.',
     endedBy: ['time'],
@@ -42,9 +42,9 @@ export const mocoAway = {
     asks: (_, { snapshot: { moco }, deadlines }) =>
       moco.ageSeconds === null || deadlines.reached(moco.ageSeconds, againSeconds) ? [{ kind: 'moco' }] : [],
     sentence: ({ lease, cause, holder }) => causes[cause](lease, holder),
-    meaning: 'The Lease of moco-controller is not renewed, so MOCO does not work.',
+    meaning: 'Nobody renews the Lease of moco-controller, so MOCO does not work.',
     details:
-      "Without it a member that is stopped stays down: a fresh mysqld is read-only and follows no member until MOCO has configured it, and a switchover needs MOCO. A renewal counts if moco-rollout has seen it within the Lease's duration and 15 s; no clocks are compared. Members that are down are replaced all the same. A leader that renews its Lease and hangs does not show here: its last status stays as it was. Without the right to read the Lease nothing is held, and `check` says so.",
+      "Without it a member that is stopped stays down: a fresh mysqld is read-only and follows no member until MOCO has configured it, and a switchover needs MOCO. A renewal counts if moco-rollout has seen it within the Lease's duration and 15 s; no clocks are compared. Members that are down are replaced anyway. A leader that renews its Lease and hangs is not noticed here: its last status stays as it was. Without the right to read the Lease nothing is held, and `check` says so.",
     endedBy: ['MOCO', 'a person'],
     ends: 'By itself, once moco-controller renews its Lease. Look at `kubectl get lease -A`, and at the pods and the log of moco-controller. If MOCO uses another Lease, name it: --moco-lease-namespace, --moco-lease-name.',
     overridable: true,
@@ -54,7 +54,7 @@ export const mocoAway = {
 };
 
 const causes: Readonly<Record<Absence['cause'], (lease: string, holder: string) => string>> = {
-  missing: (lease) => `there is no Lease ${lease}, so moco-controller does not work, or uses another one`,
+  missing: (lease) => `there is no Lease ${lease}: moco-controller does not run, or uses another Lease`,
   free: (lease) => `no instance of moco-controller leads: its Lease ${lease} is free`,
   unseen: (lease) => `moco-controller has not been seen to renew its Lease ${lease}`,
   notRenewed: (lease, holder) => `moco-controller does not renew its Lease ${lease}, which ${holder} holds`,

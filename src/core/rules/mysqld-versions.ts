@@ -14,9 +14,10 @@ export const mysqldVersions = {
   VersionRefused: rule<RefusedData>({
     holds: (asked) => versionRefused(asked),
     sentence: explainRefusedData,
-    meaning: 'MySQL does not support the way from the version of the data to that of the update revision.',
+    meaning:
+      'MySQL supports neither an upgrade nor a downgrade from the version of the data to that of the update revision.',
     details:
-      "The data have the version of the newest mysqld that has started on them. The versions come from the image's tag, or from what MySQL itself says; without either nothing is held. MySQL goes back within 8.4 and within 9.7, and within 8.0 to 8.0.35, and nowhere else. It goes up to the next of the series 8.0, 8.4 and 9.7, and to the innovation releases before that. No member that works is taken, and no member comes up at the update revision whose own data it would refuse.",
+      "The data have the version of the newest mysqld that has started on them. The versions come from the image's tag, or from what MySQL itself says; without either nothing is held. Downgrades are possible within 8.4, within 9.7, and within 8.0 to 8.0.35. Upgrades are possible to the next of the series 8.0, 8.4 and 9.7, and to the innovation releases before that. No working member is replaced, and no member comes up at the update revision if its mysqld would refuse the member's data.",
     endedBy: ['a person'],
     ends: 'Set an image of mysqld that opens the data: `plan -f` says whether it does. `undo NAME` prints the patch that restores the previous template.',
     overridable: true,

@@ -12,6 +12,8 @@ import { unread } from './recreatable.ts';
 import { preflightRunning } from './refused-on-nodes.ts';
 import { type Asked, after, type MemberName, rule, untilOpening } from './rule.ts';
 
+// Rules about the chosen step: when it may begin, and why it was not done.
+
 export const step = {
   OutsideMaintenanceWindow: rule<ClosedBy['OutsideMaintenanceWindow']>({
     holds: (asked) => closedBy(asked, 'OutsideMaintenanceWindow'),
@@ -20,11 +22,11 @@ export const step = {
         ? 'no maintenance window is open'
         : `the maintenance window closes at ${closesAt}, and the next step takes about ${neededSeconds} s`) +
       nextOpeningText(opensAt, neededSeconds),
-    meaning: 'A member that works would be taken outside of the maintenance windows (maintenanceWindows).',
+    meaning: 'A working member would be replaced outside of the maintenance windows (maintenanceWindows).',
     details:
       'A step begins only if its expected time fits into what is left of the window: the median of the measured times of members, or expectedMemberSeconds as long as there are none. For the primary, switchoverTimeoutSeconds is added. Members that are down, and clusters whose primary does not participate, do not wait.',
     endedBy: ['time'],
-    ends: 'By itself, when the next window opens that is long enough. `plan NAME` shows what is done in which window.',
+    ends: 'By itself, when the next window of sufficient length opens. `plan NAME` shows what happens in which window.',
     overridable: true,
     requestedBy: '`maintenanceWindows`',
     assumed: untilOpening,
@@ -36,8 +38,8 @@ export const step = {
         ? `there is a blackout until ${until} (${withoutFullStop(reason)})`
         : `a blackout begins at ${from} (${withoutFullStop(reason)}), and the next step takes about ${neededSeconds} s`) +
       nextOpeningText(opensAt, neededSeconds),
-    meaning: 'A member that works would be taken during a blackout (blackouts), or too shortly before one.',
-    details: 'What fits, and what does not wait, is as with OutsideMaintenanceWindow.',
+    meaning: 'A working member would be replaced during a blackout (blackouts), or too shortly before one.',
+    details: 'The same steps wait as with OutsideMaintenanceWindow.',
     endedBy: ['time'],
     ends: 'By itself, when the blackout is over.',
     overridable: true,
@@ -128,7 +130,7 @@ export const answers = {
     details:
       'MOCO blocks writes until the replica that it chooses has caught up, for up to 50 seconds a try, and until every other replica has finished the transaction that it is applying, without a limit. The controller asks the agent of every replica right before it requests a switchover. It waits for a delay that can not be read for at most replicaDelayGraceSeconds. With the feature gate ReplicationFacts it asks MySQL itself as well: a replica has to have received and applied what the primary had committed when it was asked, and before another replica is taken, it has to have received it; its receiver has to run, and to acknowledge where the primary waits for that. What a replica has said against itself counts until it says otherwise, however long it does not answer.',
     endedBy: ['the members', 'time', 'a person'],
-    ends: 'By itself, when the replica has caught up: no replica may be maxReplicaDelaySeconds or more behind. Look for a long transaction or a lock in the replica. If a delay can not be read, let the controller connect to the ports health (9081) and agent-metrics (8080) of the pods. A replica that was behind and will never answer again keeps the rollout until it is mended or replaced, or until `override NAME ReplicasBehind`.',
+    ends: 'By itself, when the replica has caught up: no replica may be maxReplicaDelaySeconds or more behind. Look for a long transaction or a lock in the replica. If a delay can not be read, let the controller connect to the ports health (9081) and agent-metrics (8080) of the pods. A replica that was behind and will never answer again holds the rollout until it is repaired or replaced, or until `override NAME ReplicasBehind`.',
     overridable: true,
     brief: true,
     assumed: after('moment', (snapshot) => snapshot),
@@ -141,10 +143,10 @@ export const answers = {
       return { revision: statefulSet.currentRevision };
     },
     sentence: ({ revision }) =>
-      `new pods come up at revision ${revision}, until the pods exist again that somebody else has taken`,
-    meaning: 'Pods that are created now come up at the revision that their members had.',
+      `new pods come up at revision ${revision} until the pods that somebody else deleted exist again`,
+    meaning: 'New pods come up at the previous revision of their members.',
     details:
-      'Somebody else has taken a member that may not have the update revision: a drain, an eviction, a deletion. The strategy of the StatefulSet is RollingUpdate with partition = replicas so long. A step of the rollout sets it back first.',
+      'A drain, an eviction or a deletion by somebody else has removed the pod of a member that may not have the update revision. Meanwhile the strategy of the StatefulSet is RollingUpdate with partition = replicas. The next step of the rollout sets it back first.',
     endedBy: ['moco-rollout', 'Kubernetes'],
     ends: 'By itself, once the pod exists again. If it stays terminating, `kubectl get pod POD -o wide` shows the node that has to end it.',
     brief: true,
@@ -160,7 +162,7 @@ export const answers = {
 
 const nextOpeningText = (opensAt: string | null, neededSeconds: number): string =>
   opensAt === null
-    ? `; no opening of the next 30 days has ${neededSeconds} s for the next step`
+    ? `; no opening in the next 30 days has the ${neededSeconds} s that the next step takes`
     : `; the next step may begin at ${opensAt}`;
 
 /** The decision is repeated after this time, in case the controller misses that an eviction was observed. */
@@ -193,7 +195,7 @@ function explainReplica({ ordinal, reading }: ReplicaBehind, graceSeconds: numbe
   const replica = name(ordinal);
   switch (reading?.kind) {
     case undefined:
-      return `the delay of ${replica} is not read yet`;
+      return `the delay of ${replica} has not been read yet`;
     case 'delay':
       return `${replica} is ${Math.floor(reading.seconds)} s behind`;
     case 'notReceiving':
@@ -201,7 +203,7 @@ function explainReplica({ ordinal, reading }: ReplicaBehind, graceSeconds: numbe
     case 'notReceived':
       return `${replica} has not received ${transactions(reading.transactions)} of the primary${sinceThen(reading)}`;
     case 'notAcknowledging':
-      return `${replica} replicates and acknowledges no commit${sinceThen(reading)}`;
+      return `${replica} replicates but acknowledges no commit${sinceThen(reading)}`;
     case 'notApplied':
       return `${replica} has not applied ${transactions(reading.transactions)} that it has received${sinceThen(reading)}`;
     case 'notReplicating':
@@ -212,7 +214,7 @@ function explainReplica({ ordinal, reading }: ReplicaBehind, graceSeconds: numbe
 }
 
 const sinceThen = ({ silent }: { readonly silent: string | null }): string =>
-  silent === null ? '' : ` as it last said, and can't be read since (${withoutFullStop(silent)})`;
+  silent === null ? '' : ` by its last answer, and can't be read since (${withoutFullStop(silent)})`;
 
 const transactions = (number: number): string => `${number} transaction${number === 1 ? '' : 's'}`;
 

@@ -9,6 +9,8 @@ import { doesNotWork } from '../statefulset-controller.ts';
 import { after, rule } from './rule.ts';
 import { isTerminationAwaited, terminatingMembers } from './unavailable.ts';
 
+// Rules about members that do not participate, and the failovers that may need them.
+
 export const notParticipating = {
   MemberDownOutOfOrder: rule<{
     readonly member: number;
@@ -61,7 +63,7 @@ export const notParticipating = {
       replica === null
         ? `the primary ${name(primary)} does not participate; MOCO has ${graceSeconds} s for a failover`
         : `${name(replica)} was ready until just now, so the primary ${name(primary)} may be gone; Kubernetes has ${graceSeconds} s to notice`,
-    meaning: 'The primary does not participate, or may not, and MOCO has time for a failover.',
+    meaning: 'The primary does not participate, or may be gone, and MOCO has time for a failover.',
     details:
       'MOCO needs the replicas for the failover. They are not ready before Kubernetes knows of a primary whose node is lost, so a replica that was ready is left alone for 60 s. An ordinary switchover also passes through this state for a moment, since MOCO removes the role labels of both members.',
     endedBy: ['MOCO', 'time'],
@@ -86,11 +88,11 @@ export const notParticipating = {
     },
     sentence: ({ member, graceSeconds }, name) =>
       `${name(member)} runs without participating; it has ${graceSeconds} s to recover`,
-    meaning: 'A member runs without participating, and no other member may go.',
+    meaning: 'A member runs without participating, and no other member may be replaced.',
     details:
       'If the startup probe has not passed since mysqld started, mysqld is probably recovering from a crash, and a restart would make it begin again. Once it has passed, MOCO makes the member follow the primary.',
     endedBy: ['the members', 'time'],
-    ends: 'When the member has recovered. Otherwise the controller restarts it after what its startup probe allows (startupWaitSeconds of the MySQLCluster) if it is recovering from a crash, after 90 s if its startup probe has passed since it was last observed to start, else after failoverGraceSeconds.',
+    ends: 'When the member has recovered. Otherwise the controller restarts it: while it recovers from a crash, after the time that its startup probe allows (startupWaitSeconds of the MySQLCluster); after 90 s if its startup probe has passed; otherwise after failoverGraceSeconds.',
     assumed: after('member', recovered),
   }),
   FailoverUnfinished: rule<UnfinishedFailover>({
@@ -118,7 +120,7 @@ export const notParticipating = {
     details:
       "MOCO's failover stops the I/O threads of the replicas, which makes them not ready, and waits until the most advanced one has applied everything: a long transaction or an ALTER TABLE takes as long as it takes. A replica that is restarted in that time does not start its threads again, since MOCO sets skip_replica_start: what it has received is then never applied, and the failover never ends.",
     endedBy: ['MOCO', 'a person'],
-    ends: 'By itself, when MOCO has moved the primary, or when the primary participates again. Look at `SHOW REPLICA STATUS` and `SHOW PROCESSLIST` of the replicas, and at the log of moco-controller. If no failover is under way, bring the primary back: `kubectl delete pod` of the primary alone. `override NAME FailoverUnfinished` restarts the replicas all the same: transactions that they have received and not applied may be lost, and the failover may never end.',
+    ends: 'By itself, when MOCO has moved the primary, or when the primary participates again. Look at `SHOW REPLICA STATUS` and `SHOW PROCESSLIST` of the replicas, and at the log of moco-controller. If no failover is under way, bring the primary back: `kubectl delete pod` of the primary alone. `override NAME FailoverUnfinished` restarts the replicas anyway: transactions that they have received and not applied may be lost, and the failover may never end.',
     overridable: true,
     assumed: after('switchover', (snapshot, { primary }) => moved(snapshot, [primary])),
   }),

@@ -12,6 +12,8 @@ import { lacksRoleForOthers, mayKeepRolesBack } from './roles.ts';
 import { type Asked, after, asksFor, rule, untilOpening } from './rule.ts';
 import { unavailableLimit, unavailableMembers } from './unavailable.ts';
 
+// Rules that protect members that participate.
+
 export const participating = {
   UpdatedMemberNotParticipating: rule<UnsettledMember>({
     holds: (asked) => unsettledMember(asked),
@@ -37,9 +39,9 @@ export const participating = {
         ? `${name(member)} has been resized, and has not participated for ${minReadySeconds} s since`
         : `the kubelet has not resized ${containers.join(', ')} of ${name(member)} yet` +
           (deferred === null ? '' : `, and defers it: ${withoutFullStop(deferred)}`),
-    meaning: 'The kubelet has still to give containers of a member the resources of the update revision.',
+    meaning: 'The kubelet has not given containers of a member the resources of the update revision yet.',
     details:
-      'It defers a resize for which its node has no room at the moment. After 5 minutes the member is replaced, as it is at once where the kubelet calls the resize infeasible or reports an error.',
+      'It defers a resize for which its node has no room at the moment. The member is replaced after 5 minutes, or at once if the kubelet calls the resize infeasible or reports an error.',
     endedBy: ['Kubernetes', 'time'],
     ends: 'By itself, after 5 minutes at the latest. The conditions PodResizePending and PodResizeInProgress of the pod say more.',
     assumed: after('moment', (snapshot, { member }) =>
@@ -69,10 +71,10 @@ export const participating = {
     sentence: ({ member, reasons, opensAt }, name) =>
       `${name(member)} can't be updated without a restart: ${reasons.map(withoutFullStop).join('; ')}` +
       (opensAt === null ? '' : `; it may restart at ${opensAt}`),
-    meaning: 'A member needs another pod, and `inPlace.mode: Only` does not replace members that work.',
-    details: 'The message says which fields differ, or why the running pod can not be changed.',
+    meaning: 'A member needs a new pod, and `inPlace.mode: Only` does not replace working members.',
+    details: 'The message says which fields differ, or why the running pod cannot be changed.',
     endedBy: ['a person', 'time'],
-    ends: 'By `approve NAME`, which lets this revision restart members, or by `override NAME RestartNeeded` until a time. With `inPlace.restartWindows` also by itself, when the next of these windows opens that is long enough.',
+    ends: 'Run `approve NAME` to let this revision restart members, or `override NAME RestartNeeded` for a while. With `inPlace.restartWindows` also by itself, when the next of these windows of sufficient length opens.',
     overridable: true,
     requestedBy: '`inPlace.mode: Only`',
     phase: 'AwaitingApproval',
@@ -103,7 +105,7 @@ export const participating = {
     },
     sentence: ({ unavailable, maxUnavailable }, name) =>
       `${unavailable.map(name).join(', ')} ${plural(unavailable, 'is', 'are')} unavailable, and at most ${maxUnavailable} may be`,
-    meaning: 'As many members are unavailable as may be (maxUnavailable).',
+    meaning: 'The limit of unavailable members is reached (maxUnavailable).',
     details: 'Members that are unavailable for any other reason count as well.',
     endedBy: ['the members'],
     ends: 'By itself, when they participate again. If not, check their pods.',
@@ -162,7 +164,7 @@ export const participating = {
     details:
       "Of the others only those that participate count: a member that is behind looks like one with broken replication. Once this member has not participated for failoverGraceSeconds, running members with MOCO's role label count as well. With the feature gate ReplicationFacts a replica does not count either while MySQL itself has last said that it has not received what the primary had committed, that its receiver does not run, or that it acknowledges nothing, for at most progressDeadlineSeconds since this member was ready.",
     endedBy: ['the members', 'time'],
-    ends: 'By itself, when another member recovers or the primary participates again. What MySQL says ends to count after progressDeadlineSeconds.',
+    ends: 'By itself, when another member recovers or the primary participates again. The answer of MySQL no longer counts after progressDeadlineSeconds.',
     assumed: after('member', recovered),
   }),
 };

@@ -22,7 +22,7 @@ export const primary = {
       (unknown === undefined ? '' : `; the approved revision ${unknown} is not a revision of this cluster`),
     meaning: 'Only the primary is left, and `primaryUpdatePolicy: Manual` makes it wait for approval.',
     endedBy: ['a person'],
-    ends: 'By `approve NAME`. The update costs one switchover.',
+    ends: 'Run `approve NAME`. The update costs one switchover.',
     requestedBy: '`primaryUpdatePolicy: Manual`',
     phase: 'AwaitingApproval',
     assumed: null,

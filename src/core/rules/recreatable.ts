@@ -13,6 +13,8 @@ import type { Member, Situation } from '../situation.ts';
 import type { MemberFacts } from '../snapshot.ts';
 import { after, rule } from './rule.ts';
 
+// Rules about what deleting a pod would destroy, and whether it could come back.
+
 export const recreatable = {
   ClaimTerminating: rule<{
     readonly member: number;
@@ -29,16 +31,16 @@ export const recreatable = {
     },
     asks: ({ member }, situation) => asksAbout([member], situation),
     sentence: ({ member, claims, uncloneable }, name) =>
-      `the end of ${name(member)} would destroy its data: ${claims.map(explainClaim).join(' and ')}` +
+      `deleting ${name(member)} would destroy its data: ${claims.map(explainClaim).join(' and ')}` +
       (uncloneable === null
         ? ''
-        : `; and mysqld ${uncloneable.mysqld} can not clone the primary, which has ${uncloneable.donor}`),
+        : `; and mysqld ${uncloneable.mysqld} cannot clone the primary, which has ${uncloneable.donor}`),
     meaning:
       'A PersistentVolumeClaim of the member does not keep its data: only the running pod does, if anything does.',
     details:
-      'The claim is being deleted, is gone, is not Bound, or was made after the pod had started, or its PersistentVolume is gone or being deleted. Kubernetes keeps a claim whose deletion has been requested until no pod uses it (kubernetes.io/pvc-protection). A deletion can not be taken back. A pod goes on with the volume that it has mounted, and the next pod mounts what the claim names then. Any end of the pod frees the claim: a drain, an eviction, a deletion, and the restart of a member that is down.',
+      'The claim is being deleted, is gone, is not Bound, or was made after the pod had started, or its PersistentVolume is gone or being deleted. Kubernetes keeps a claim whose deletion has been requested until no pod uses it (kubernetes.io/pvc-protection). A deletion cannot be withdrawn. A pod keeps using the volume that it has mounted, and the next pod mounts the volume that the claim names then. Any end of the pod frees the claim: a drain, an eviction, a deletion, and the restart of a member that is down.',
     endedBy: ['a person'],
-    ends: 'By another claim. First make sure that the other members have all data, and take a backup. Then keep the volume (`persistentVolumeReclaimPolicy: Retain` of the PersistentVolume), or give the member up: `override NAME ClaimTerminating`.',
+    ends: 'Give the member another claim. First make sure that the other members have all data, and take a backup. Then keep the volume (`persistentVolumeReclaimPolicy: Retain` of the PersistentVolume), or give the member up: `override NAME ClaimTerminating`.',
     overridable: true,
     overriding:
       'moco-rollout then ends the pod, and with it the last use of the volume: THIS DESTROYS THE DATA OF THE MEMBER. It comes back empty, and MOCO clones it from the primary if that has a version of the same series (before 8.0.37: the same version). In a cluster with one member the database is lost',
@@ -55,9 +57,9 @@ export const recreatable = {
     },
     asks: ({ member }, situation) => asksAbout([member], situation),
     sentence: ({ member, ...tied }, name) => explainTied(name(member), tied),
-    meaning: 'The node of the member takes no pods, and no other node may take another pod of it.',
+    meaning: 'The node of the member accepts no pods, and no other node can run it.',
     details:
-      'The node is cordoned, drained, tainted, not ready, under pressure or gone. The volume of the member, or a nodeSelector, a nodeName or a required node affinity of the update revision, rules out all other nodes that take pods. Whether a node has room is not considered. Members on nodes that are to be emptied and that may move go first.',
+      'The node is cordoned, drained, tainted, not ready, under pressure or gone. The volume of the member, or a nodeSelector, a nodeName or a required node affinity of the update revision, rules out all other nodes that take pods. Whether a node has room is not considered. Members on nodes that are being drained go first if they can move.',
     endedBy: ['a person', 'Kubernetes'],
     ends: 'By itself, once the node takes pods again: `kubectl uncordon NODE`, or remove the taint. If the node never comes back, the volume is lost with it: give the member another claim.',
     overridable: true,
@@ -98,9 +100,10 @@ export const unread = {
     },
     asks: ({ members }, situation) => asksAbout(members, situation),
     awaits: 'recreatable',
-    sentence: ({ members }, name) => `it is being read whether ${members.map(name).join(', ')} can come back`,
-    meaning: 'What decides whether a member can come back has not been read recently enough for a step.',
-    details: 'It is read once nothing else holds, counts for a minute, and is read again right before the step.',
+    sentence: ({ members }, name) => `checking whether ${members.map(name).join(', ')} can be recreated`,
+    meaning: 'It was not checked recently enough whether a member can be recreated.',
+    details:
+      'This is checked once nothing else holds, counts for a minute, and is checked again right before the step.',
     endedBy: ['time'],
     ends: 'By itself, within seconds.',
     routine: true,
@@ -144,10 +147,10 @@ const refusalOf = ({ recreatable }: MemberFacts): string | null =>
 
 const claimSentences: Readonly<Record<EndingClaim['state'], (name: string) => string>> = {
   terminating: (name) => `its claim ${name} is being deleted and goes with the pod`,
-  missing: (name) => `its claim ${name} does not exist any more`,
+  missing: (name) => `its claim ${name} no longer exists`,
   lost: (name) => `its claim ${name} has lost its PersistentVolume`,
   unbound: (name) => `its claim ${name} is not bound to a PersistentVolume`,
-  replaced: (name) => `its claim ${name} is another one than that the pod was started with`,
+  replaced: (name) => `its claim ${name} was replaced after the pod had started`,
   volumeMissing: (name) => `the PersistentVolume of its claim ${name} does not exist, or belongs to another claim`,
   volumeTerminating: (name) => `the PersistentVolume of its claim ${name} is being deleted`,
 };

@@ -3,6 +3,8 @@ import { andMore, plural, withoutFullStop } from '../sentences.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
 
+// Rules about what a preflight has found on nodes.
+
 const asksNodes = { kind: 'preflight', begins: true } as const;
 
 interface Refused extends Pick<NodeRefusal, 'nodeName' | 'message'> {
@@ -29,12 +31,12 @@ export const refusedOnNodes = {
     asks: () => [asksNodes],
     keepsTurn: true,
     sentence: ({ nodeName, message, others }) =>
-      `node ${nodeName}${andMore(others)} can not get an image of the update revision: ${withoutFullStop(message)}`,
-    meaning: 'A node of a due member can not get an image of the update revision (preflight).',
+      `node ${nodeName}${andMore(others)} cannot get an image of the update revision: ${withoutFullStop(message)}`,
+    meaning: 'A node of a due member cannot get an image of the update revision (preflight).',
     details:
-      "A short-lived pod on the node has tried, with the pull secrets and the ServiceAccount of the member. The message has the kubelet's words. No member is down for it. A member that does not participate waits only for a refusal of its own node, and one that is down for none.",
+      "A short-lived pod on the node has tried, with the pull secrets and the ServiceAccount of the member. The message has the kubelet's words. No member is down because of it. A member that does not participate waits only for a refusal of its own node, and one that is down for none.",
     endedBy: ['a person', 'time'],
-    ends: 'Push the image, or give the pods the right to pull it: it is tried again after a minute, then after twice as long each time, up to ten minutes. Another image in the template ends it at once. Where a webhook gives the pods of members other images, set `preflight: Never`.',
+    ends: 'Push the image, or give the pods the right to pull it: it is tried again after a minute, then after twice as long each time, up to ten minutes. Another image in the template ends it at once. If a webhook gives the pods of members other images, set `preflight: Never`.',
     overridable: true,
     alarms: true,
     assumed: null,
@@ -47,7 +49,7 @@ export const refusedOnNodes = {
       `the mysqld of the update revision refuses its configuration on node ${nodeName}: ${withoutFullStop(message)}`,
     meaning: 'The mysqld of the update revision refuses its my.cnf (preflight: NodesAndConfiguration).',
     details:
-      "A short-lived pod has run `mysqld --validate-config` of the new image with MOCO's ConfigMap. The message names the variables that mysqld has refused and no values, and the numbers of other errors. No member is down for it.",
+      "A short-lived pod has run `mysqld --validate-config` of the new image with MOCO's ConfigMap. The message names the variables that mysqld has refused and no values, and the numbers of other errors. No member is down because of it.",
     endedBy: ['a person', 'time'],
     ends: 'Change the ConfigMap that `spec.mysqlConfigMapName` names, or the image: MOCO makes another revision of it. The same revision is tried again as with ImageUnavailable.',
     overridable: true,
@@ -75,9 +77,9 @@ export const preflightRunning = {
       (message === null ? '' : `: ${withoutFullStop(message)}`),
     meaning: 'The nodes of due members fetch the images of the update revision (preflight).',
     details:
-      'No member is down meanwhile, and members that do not participate are replaced without waiting. It takes place once for a revision and a node.',
+      'No member is down meanwhile, and members that do not participate are replaced without waiting. It happens once for each revision and node.',
     endedBy: ['Kubernetes', 'time'],
-    ends: 'By itself, when the images are there, or after preflightTimeoutSeconds: then the members are taken all the same. `status.preflight` of the MySQLRollout has the result of each node.',
+    ends: 'By itself, when the images are there, or after preflightTimeoutSeconds: then the members are replaced anyway. `status.preflight` of the MySQLRollout has the result of each node.',
     overridable: true,
     routine: true,
     assumed: after('moment', (snapshot) => withoutAwaited(snapshot)),

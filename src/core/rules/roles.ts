@@ -5,6 +5,8 @@ import type { Member, Situation } from '../situation.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
 import { isStuckTerminating, isTerminationAwaited, terminatingMembers } from './unavailable.ts';
 
+// Rules about switchovers and role labels in progress.
+
 export const roles = {
   AwaitingSwitchover: rule<{ readonly member: number; readonly timeoutSeconds: number }>({
     holds: ({ situation: { primary, policy } }) =>
@@ -16,7 +18,7 @@ export const roles = {
     meaning: 'The controller has asked MOCO to move the primary away from the last stale member.',
     details: 'Each attempt of MOCO blocks writes for a while.',
     endedBy: ['MOCO', 'time'],
-    ends: 'By itself, or after switchoverTimeoutSeconds, when the controller takes its request back.',
+    ends: 'By itself, or after switchoverTimeoutSeconds, when the controller withdraws its request.',
     routine: true,
     alert: 'MocoRolloutSwitchoverSlow',
     assumed: after('switchover', (snapshot, { member }) => moved(snapshot, [member])),

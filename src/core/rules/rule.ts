@@ -4,6 +4,8 @@ import type { Member, Situation } from '../situation.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
 import type { Step } from '../step.ts';
 
+// What a rule of the catalogue is: when it holds, what it says, who ends it.
+
 /** The name of a member in a sentence, such as `moco-test-2`. */
 export type MemberName = (ordinal: number) => string;
 

@@ -5,6 +5,8 @@ import type { Situation } from '../situation.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
 import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 
+// Rules about a failing revision, and about clusters that are not complete yet.
+
 /**
  * The revision fails where it was tried first. Members that are down get it once the progress deadline has passed
  * without a quorum.
@@ -21,9 +23,9 @@ export const failing = {
       `the new revision fails on ${name(member)}: ${explainEvidence(evidence)}; ${injected === undefined ? 'no other member gets it until the template is corrected' : `admission has added container ${injected}, which the template does not have (see \`kubectl get mutatingwebhookconfigurations\`): no other member gets the revision until that container works`}`,
     meaning: 'A member fails at the new revision, and no member has shown that the revision works.',
     details:
-      'The failure is one that the revision can cause: mysqld or a sidecar fails, or the node refuses the pod. A pod that its node ends, as in a shutdown or under pressure, is no such failure, unless it exceeded its own limits. Nor is one whose node is away. It counts until the member works at the revision, even if its pod is created anew. No other member gets the revision. A sidecar that fails on a stale member too is not counted. A slow image pull counts as a failure only after progressDeadlineSeconds. Without a quorum, members that are down get the revision after progressDeadlineSeconds.',
+      'The failure is one that the revision can cause: mysqld or a sidecar fails, or the node refuses the pod. A pod that its node ends, as in a shutdown or under pressure, is no such failure, unless it exceeded its own limits. Nor is one whose node is away. It counts until the member works at the revision, even if its pod is recreated. No other member gets the revision. A sidecar that fails on a stale member too is not counted. A slow image pull counts as a failure only after progressDeadlineSeconds. Without a quorum, members that are down get the revision after progressDeadlineSeconds.',
     endedBy: ['a person'],
-    ends: 'Correct the MySQLCluster: the member that failed gets the new template first. If the message names a container that admission has added, correct that container or the webhook that adds it. `undo NAME` shows how to restore the previous template. If what made it fail is gone and the template is right, `override NAME UpdateRevisionFailing` lets the rollout try again.',
+    ends: 'Correct the MySQLCluster: the member that failed gets the new template first. If the message names a container that admission has added, correct that container or the webhook that adds it. `undo NAME` shows how to restore the previous template. If the cause is gone and the template is correct, `override NAME UpdateRevisionFailing` lets the rollout try again.',
     overridable: true,
     alarms: true,
     alert: 'MocoRolloutRevisionFailing',
@@ -96,7 +98,7 @@ export const unfinished = {
       `the cluster is scaling: ${wanted} replicas wanted, the StatefulSet has ${statefulSet}, ${pods} pods exist`,
     meaning: 'The number of members is changing, and scaling comes before updating.',
     endedBy: ['MOCO', 'Kubernetes'],
-    ends: 'By itself, once as many pods exist as are wanted.',
+    ends: 'By itself, once the wanted number of pods exists.',
     assumed: after('member', (snapshot, { wanted }) => ({
       ...withStatefulSet(snapshot, { replicas: wanted }),
       members: snapshot.members.filter(({ ordinal }) => ordinal < wanted),

@@ -2,6 +2,8 @@ import { contradiction } from '../member.ts';
 import { isPossibleSize, type Situation } from '../situation.ts';
 import { after, holdsIf, rule } from './rule.ts';
 
+// Rules under which nothing is written at all.
+
 export const untouchable = {
   SnapshotInconsistent: rule<{ readonly problem: string }>({
     holds: ({ situation }) => {
@@ -94,7 +96,7 @@ export const untouchable = {
     sentence: ({ write }) => `waiting to see the effect of the last step (${write})`,
     meaning: 'The controller has done a step and does not see its effect yet.',
     endedBy: ['Kubernetes', 'moco-rollout'],
-    ends: 'By itself within moments. After 30 seconds the controller reads past its cache.',
+    ends: 'By itself within moments. After 30 seconds the controller reads without its cache.',
     brief: true,
     assumed: after('moment', (snapshot) => ({ ...snapshot, ownWritePending: null })),
   }),

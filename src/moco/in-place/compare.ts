@@ -5,6 +5,8 @@ import { type TemplateDifference, templateDifferences } from '../template-change
 import { whyKept } from './metadata.ts';
 import { leafChange, leafOf, leftovers, resourcesOf } from './resources.ts';
 
+// Decides whether a running pod can become what the update revision would create, and which patch does that.
+
 /** The pod templates of the revision that the pod was created from, and of the update revision, `withPodDefaults`. */
 export interface Templates {
   readonly before: Json;

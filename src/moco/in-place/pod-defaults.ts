@@ -1,5 +1,7 @@
 import { type Json, object, objects, text } from '../../base/json.ts';
 
+// Fills in the defaults of Kubernetes, so that two pod templates can be compared by value.
+
 /**
  * A pod template with the defaults of a pod (SetDefaults_Pod and SetDefaults_PodSpec of Kubernetes 1.36) and without
  * empty fields. Two templates that create the same pod are equal after this. A newer Kubernetes writes a template with

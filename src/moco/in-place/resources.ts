@@ -5,6 +5,8 @@ import type { LiveContainer, LivePod } from '../records.ts';
 import type { TemplateDifference } from '../template-changes.ts';
 import { isSameQuantity, numberOf } from './quantity.ts';
 
+// The part of an update in place that changes CPU and memory, and the reasons why a pod cannot be resized.
+
 export interface Leaf {
   readonly container: string;
   readonly list: 'limits' | 'requests';

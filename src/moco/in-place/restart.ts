@@ -5,6 +5,9 @@ import type { Ages } from '../ages.ts';
 import { mysqldContainer, restartInPlaceAnnotation, revisionHashLabel } from '../names.ts';
 import type { LivePod, PodRecord } from '../records.ts';
 
+// Follows containers that an update in place restarts, until they run with the new image, and notices a mysqld that
+// restarted with them.
+
 /** How long after the restarted containers mysqld may restart because of them: its probes fail for at most 30 s. */
 const consequenceMilliseconds = 60_000;
 /** The same after a resize, for which the kubelet has five minutes. */

@@ -152,11 +152,11 @@ describe('check', () => {
   it('says what is not known while MySQL itself is not asked, and where it is asked', async () => {
     const last = async (): Promise<string> => (await installed.lines('-n', 'default')).lines.at(-1) ?? '';
     expect(await last()).to.contain(
-      'whether a replica that is ready has received what the primary has committed is not known',
+      'it is unknown whether a ready replica has received what the primary has committed',
     );
     installed.cluster.lease({ featureGates: { ReplicationFacts: true } });
     expect(await last()).to.match(
-      /^ok +MySQL +it is asked: system:serviceaccount:\S+ may read MOCO's Secrets in namespace default$/,
+      /^ok +MySQL +it is queried: system:serviceaccount:\S+ may read MOCO's Secrets in namespace default$/,
     );
     const mysqlProblem = 'moco-test-2 does not answer: no answer within 1 s';
     installed.cluster.server.change(rolloutKind, 'test', { status: { mysqlProblem } });
@@ -171,7 +171,7 @@ describe('check', () => {
   it('finds a namespace in which images can not be fetched though a setting asks for it', async () => {
     const line = async (): Promise<string> =>
       (await installed.lines('-n', 'default')).lines.find((one) => / preflight /.test(one)) ?? '';
-    expect(await line()).to.match(/^ok +preflight +no cluster asks for it/);
+    expect(await line()).to.match(/^ok +preflight +no cluster uses it/);
     const preflight = { value: 'Nodes', source: 'MySQLRollout' };
     installed.cluster.server.change(rolloutKind, 'test', { status: { settings: { preflight } } });
     expect(await line()).to.match(/^ok +preflight +system:serviceaccount:\S+ may have images fetched in default$/);
@@ -244,10 +244,16 @@ describe('check', () => {
     const results = async (): Promise<readonly string[]> =>
       (await installed.lines()).lines.filter((one) => !one.startsWith('ok')).map((one) => one.trim());
     const [controller, rights, policies, lease, ...others] = await results();
-    expect(controller).to.match(/^unknown +controller +one leads, but no Deployment has the label \S+$/);
-    expect(rights).to.match(/^unknown +rights of the controller +without its Deployment it is not known as whom/);
-    expect(policies).to.match(/^unknown +policies of the controller +without its Deployment it is not known/);
-    expect(lease).to.match(/^unknown +Lease of MOCO +without its Deployment it is not known/);
+    expect(controller).to.match(/^unknown +controller +a controller leads, but no Deployment has the label \S+$/);
+    expect(rights).to.match(
+      /^unknown +rights of the controller +without its Deployment the ServiceAccount of the controller is unknown/,
+    );
+    expect(policies).to.match(
+      /^unknown +policies of the controller +without its Deployment the ServiceAccount of the controller is unknown/,
+    );
+    expect(lease).to.match(
+      /^unknown +Lease of MOCO +without its Deployment the ServiceAccount of the controller is unknown/,
+    );
     expect(others).to.deep.equal([]);
     delete installed.cluster.clusterScoped[leasePath];
     const failed = (await results()).filter((one) => one.startsWith('failed'));
@@ -360,7 +366,7 @@ describe('check', () => {
         const webhooks = [{ name: 'partition.moco-rollout.io', clientConfig: { caBundle: 'bm8=' } }];
         installed.lists['mutatingwebhookconfigurations'] = [{ webhooks }];
       },
-      /^failed +certificates +partition\.moco-rollout\.io has a caBundle that is no certificate/,
+      /^failed +certificates +partition\.moco-rollout\.io has a caBundle that is not a PEM certificate/,
     ],
     'a claim of a member is being deleted': [
       () => {
@@ -372,7 +378,7 @@ describe('check', () => {
         const metadata = { labels, deletionTimestamp: '2026-07-01T12:00:00Z' };
         installed.cluster.server.change(persistentVolumeClaims, claimOf(2), { metadata });
       },
-      /PersistentVolumeClaims .*the end of their pods destroys the data: default\/mysql-data-moco-test-2;/,
+      /PersistentVolumeClaims .*deleting their pods destroys the data: default\/mysql-data-moco-test-2;/,
     ],
     'a budget never allows a disruption': [
       () => {
@@ -411,7 +417,7 @@ describe('check', () => {
         template('9.7.1', '0.17.0');
         members(['8.4.8', '0.16.0'], ['8.4.8', '0.17.0'], ['8.4.8', '0.17.0']);
       },
-      /^failed +semi-sync plugins +these are to get a mysqld that has the renamed plugins alone.*: default\/test \(moco-test-0\);/,
+      /^failed +semi-sync plugins +these will get a mysqld that has only the renamed plugins.*: default\/test \(moco-test-0\);/,
     ],
   };
 
@@ -437,7 +443,7 @@ describe('check', () => {
       /^ok .*keep these at MySQL 8\.4 until .*restarted.*: default\/test \(moco-test-0, moco-test-2\)$/,
     );
     members(['8.4.8', '0.17.0'], ['8.4.8', '0.17.1'], ['8.4.8', '1.0.0']);
-    expect(await pluginsLine()).to.match(/^ok .*no cluster is to get MySQL 9\.5 or newer before/);
+    expect(await pluginsLine()).to.match(/^ok .*no cluster gets MySQL 9\.5 or newer before/);
   });
 
   it('does not know it where the tag of moco-agent is no version, and needs it for a newer mysqld alone', async () => {
@@ -474,7 +480,7 @@ describe('check', () => {
     const { status, lines } = await installed.lines();
     expect(status).to.equal(0);
     expect(lines.find((line) => line.includes(' admission '))).to.match(
-      /OnDelete; whether it keeps the label moco-rollout\.io\/new-pods you may not try/,
+      /OnDelete; you lack the right to try whether it keeps the label moco-rollout\.io\/new-pods/,
     );
     installed.cluster.bench.changeStatefulSet({ metadata: { labels: { 'moco-rollout.io/strategy': null } } });
     const { lines: later } = await installed.lines();

@@ -48,7 +48,7 @@ describe('status and plan', () => {
     bench.world.freeze(10_000);
     await program.work();
     expect((await cluster.run('status', 'test')).out).to.contain(
-      'note     MySQL can not be asked, and the rollout goes on without: there is no Secret default/moco-test',
+      'note     cannot query MySQL; continuing without replication facts: there is no Secret default/moco-test',
     );
   });
 
@@ -83,7 +83,7 @@ describe('status and plan', () => {
     };
     expect(await said()).to.equal('backup   no backup policy');
     cluster.server.change(clusterKind, 'test', { spec: { backupPolicyName: 'daily' } });
-    expect(await said()).to.equal('backup   none was made yet');
+    expect(await said()).to.equal('backup   no backup was made yet');
     const backup = { time: '2026-07-01T10:00:02Z', elapsed: '1m30.5s' };
     cluster.server.change(clusterKind, 'test', { status: { backup } });
     cluster.server.create(jobs, emergencyBackup);
@@ -112,7 +112,7 @@ describe('status and plan', () => {
     });
     cluster.fault = (request) => (request.path.includes('/jobs') ? forbidden(request) : null);
     expect(await said()).to.equal(
-      `backup   you may not read Jobs, so it is not known whether one runs; ${last}\nwrites   none was open when the primary was asked, less than a minute ago`,
+      `backup   you may not read Jobs, so it is unknown whether one runs; ${last}\nwrites   none was open when the primary was asked, less than a minute ago`,
     );
   });
 
@@ -146,14 +146,14 @@ describe('status and plan', () => {
     expect((await cluster.run('status', 'test')).out).not.to.contain('lease');
     cluster.lease({}, 312);
     expect((await cluster.run('status', 'test')).out).to.contain(
-      'note     no controller has renewed its lease for 5m12s: nothing goes on until one runs',
+      'note     no controller has renewed its lease for 5m12s: no rollout continues until one runs',
     );
     const { metadata, ...lease } = cluster.clusterScoped[leasePath] as Lease;
     delete cluster.clusterScoped[leasePath];
     const moved = { ...lease, metadata: { ...metadata, namespace: 'databases' } };
     cluster.clusterScoped['/apis/coordination.k8s.io/v1/leases'] = { items: [moved] };
     expect((await cluster.run('status', 'test')).out).to.contain(
-      'lease for 5m12s: nothing goes on until one runs (namespace databases)',
+      'lease for 5m12s: no rollout continues until one runs (namespace databases)',
     );
   });
 });

@@ -278,7 +278,7 @@ describe('a disruption that the API server rejects', () => {
 
   it('is shown without its request if the pod has changed or is gone', async () => {
     for (const [code, reason, shown] of [
-      [409, 'Conflict', 'conflict: it has changed meanwhile'],
+      [409, 'Conflict', 'conflict: it has changed in the meantime'],
       [404, 'NotFound', 'conflict: it is gone'],
     ] as const) {
       const [bench, program] = begin();

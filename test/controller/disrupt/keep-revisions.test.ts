@@ -347,7 +347,7 @@ describe('promoting the revision that lost members had', () => {
     const program = await bench.started();
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.lastStep?.result).to.equal(
-      `refused: the ControllerRevision ${revisionBefore} does not exist any more, so lost members can't come back at it`,
+      `refused: the ControllerRevision ${revisionBefore} no longer exists, so lost members can't come back at it`,
     );
     create(bench, revisionBefore);
     await program.workAfter(30 * secondMilliseconds);

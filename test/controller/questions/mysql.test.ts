@@ -127,7 +127,7 @@ describe('the controller that may ask MySQL', () => {
     await passes(bench, program, 700);
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold?.message).to.contain(
-      "moco-test-2 has not received 145 transactions of the primary as it last said, and can't be read since (no answer within 1 s)",
+      "moco-test-2 has not received 145 transactions of the primary by its last answer, and can't be read since (no answer within 1 s)",
     );
     expect(bench.status.conditions?.find(({ type }) => type === 'Stalled')?.status).to.equal('True');
     bench.mysql.says(member(2), caughtUp);

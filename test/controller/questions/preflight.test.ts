@@ -163,7 +163,7 @@ describe('a preflight', () => {
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold).to.deep.include({
       rule: 'ImageUnavailable',
-      message: `node node-2 can not get an image of the update revision: ${newImage}: not found`,
+      message: `node node-2 cannot get an image of the update revision: ${newImage}: not found`,
     });
     expect(bench.running).to.deep.equal([]);
     bench.clear();

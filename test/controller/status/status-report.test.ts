@@ -339,7 +339,7 @@ describe('the status of a rollout', () => {
         updated: false,
         state: 'missing',
         verdict: 'Missing',
-        message: 'somebody else has taken its pod; it comes back at the revision that it had: Paused holds',
+        message: 'somebody else deleted its pod; it comes back at its previous revision: Paused holds',
       },
     ]);
     expect(bench.status).to.deep.include({

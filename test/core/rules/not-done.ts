@@ -33,7 +33,7 @@ export const step: Examples<keyof typeof stepRules> = {
     justDoesNot: when(stale().maintenance([[-3600, 100]]), next),
     alsoSays: [
       { closesAt: null, neededSeconds: 40, opensAt: null },
-      'no maintenance window is open; no opening of the next 30 days has 40 s for the next step',
+      'no maintenance window is open; no opening in the next 30 days has the 40 s that the next step takes',
     ],
   },
   Blackout: {
@@ -141,9 +141,9 @@ export const answers: Examples<Exclude<keyof typeof answerRules, 'CloneUnknown'>
   },
   CheckPending: {
     applies: held(stale().check('errant', null), { checks: ['errant'] }),
-    says: 'Prometheus is being asked about the check errant',
+    says: 'waiting for Prometheus to answer the check errant',
     justDoesNot: when(stale().check('errant', { kind: 'passing' }), next),
-    alsoSays: [{ checks: ['errant', 'lag'] }, 'Prometheus is being asked about the checks errant, lag'],
+    alsoSays: [{ checks: ['errant', 'lag'] }, 'waiting for Prometheus to answer the checks errant, lag'],
   },
   CheckUnavailable: {
     applies: held(
@@ -192,7 +192,7 @@ export const answers: Examples<Exclude<keyof typeof answerRules, 'CloneUnknown'>
         ],
         acknowledging: null,
       },
-      "the switchover away from moco-test-0 waits until replicas are less than 5 s behind: the delay of moco-test-1 is not read yet; moco-test-2 does not replicate (replication thread are stopped); the delay of moco-test-3 can't be read (ECONNREFUSED), and the wait for it ends after 30 s; moco-test-4 is 41 s behind",
+      "the switchover away from moco-test-0 waits until replicas are less than 5 s behind: the delay of moco-test-1 has not been read yet; moco-test-2 does not replicate (replication thread are stopped); the delay of moco-test-3 can't be read (ECONNREFUSED), and the wait for it ends after 30 s; moco-test-4 is 41 s behind",
       {
         member: 1,
         limitSeconds: null,
@@ -215,7 +215,7 @@ export const answers: Examples<Exclude<keyof typeof answerRules, 'CloneUnknown'>
         ],
         acknowledging: { others: 1, needed: 2 },
       },
-      "moco-test-1 waits until the other replicas have received what the primary has committed: moco-test-2 receives nothing from the primary (MySQL's error 1045); moco-test-3 receives nothing from the primary as it last said, and can't be read since (no answer within 1 s); moco-test-4 replicates and acknowledges no commit; by the primary's count 1 would acknowledge commits without it, and each commit needs 2",
+      "moco-test-1 waits until the other replicas have received what the primary has committed: moco-test-2 receives nothing from the primary (MySQL's error 1045); moco-test-3 receives nothing from the primary by its last answer, and can't be read since (no answer within 1 s); moco-test-4 replicates but acknowledges no commit; by the primary's count 1 would acknowledge commits without it, and each commit needs 2",
     ],
   },
   LongWrite: {
@@ -232,7 +232,7 @@ export const answers: Examples<Exclude<keyof typeof answerRules, 'CloneUnknown'>
     ),
     alsoSays: [
       { member: 0, write: null, others: 0, graceSeconds: 60 },
-      'the primary moco-test-0 is being asked about open writes',
+      'waiting for the primary moco-test-0 to report open writes',
       { member: 0, write: shownWrite, others: 2, graceSeconds: 60 },
       'the switchover away from moco-test-0 waits, for at most 60 s, for a write that session 42 of app@10.0.0.7:51234 began at 2026-07-01T12:00:00Z and that waits for its client, and for 2 more',
       { member: 0, write: shownWrite, others: 19, graceSeconds: null },
@@ -245,12 +245,12 @@ export const answers: Examples<Exclude<keyof typeof answerRules, 'CloneUnknown'>
     applies: held(drained().statefulSet({ strategy: 'RollingUpdate', partition: 3, newPods: 'CurrentRevision' }), {
       revision: revisionBefore,
     }),
-    says: 'new pods come up at revision 5897fd84f8, until the pods exist again that somebody else has taken',
+    says: 'new pods come up at revision 5897fd84f8 until the pods that somebody else deleted exist again',
     justDoesNot: when(drained().memory({ verified: true, waiting: [1, 2] }), deletes('MemberDown', 1)),
   },
   MocoNotAsked: {
     applies: held(stale().mocoLease({ ageSeconds: 10 }), {}),
-    says: 'the Lease of moco-controller is being read',
+    says: 'waiting for the Lease of moco-controller to be read',
     justDoesNot: when(stale().mocoLease({ ageSeconds: 9 }), next),
   },
   MocoUnavailable: {
@@ -259,7 +259,7 @@ export const answers: Examples<Exclude<keyof typeof answerRules, 'CloneUnknown'>
     justDoesNot: when(stale().mocoLease({ renewedForSeconds: 29 }), next),
     alsoSays: [
       { ...lease, cause: 'missing' },
-      'there is no Lease moco-system/moco, so moco-controller does not work, or uses another one',
+      'there is no Lease moco-system/moco: moco-controller does not run, or uses another Lease',
       { ...lease, cause: 'free' },
       'no instance of moco-controller leads: its Lease moco-system/moco is free',
       { ...lease, cause: 'unseen' },
@@ -288,8 +288,8 @@ export const answers: Examples<Exclude<keyof typeof answerRules, 'CloneUnknown'>
   },
   RecreationUnknown: {
     applies: held(stale().members(member(2).stale().recreatable({ ageSeconds: 60 })), { members: [2] }),
-    says: 'it is being read whether moco-test-2 can come back',
+    says: 'checking whether moco-test-2 can be recreated',
     justDoesNot: when(stale().members(member(2).stale().recreatable({ ageSeconds: 59 })), next),
-    alsoSays: [{ members: [1, 2] }, 'it is being read whether moco-test-1, moco-test-2 can come back'],
+    alsoSays: [{ members: [1, 2] }, 'checking whether moco-test-1, moco-test-2 can be recreated'],
   },
 };

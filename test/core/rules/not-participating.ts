@@ -57,7 +57,7 @@ export const recreatable: Examples<keyof typeof recreatableRules> = {
       {},
       60,
     ),
-    says: 'the end of moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 is being deleted and goes with the pod',
+    says: 'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 is being deleted and goes with the pod',
     justDoesNot: when(stale().members(member(1).stale().claimEnds()), next),
     alsoSays: [
       {
@@ -68,13 +68,13 @@ export const recreatable: Examples<keyof typeof recreatableRules> = {
         ],
         uncloneable: null,
       },
-      'the end of moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 does not exist any more and its claim logs-moco-test-2 is being deleted and goes with the pod',
+      'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 no longer exists and its claim logs-moco-test-2 is being deleted and goes with the pod',
       {
         member: 2,
         claims: [{ name: 'mysql-data-moco-test-2', state: 'missing' }],
         uncloneable: { donor: '8.4.8', mysqld: '9.7.4' },
       },
-      'the end of moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 does not exist any more; and mysqld 9.7.4 can not clone the primary, which has 8.4.8',
+      'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 no longer exists; and mysqld 9.7.4 cannot clone the primary, which has 8.4.8',
     ],
   },
   NodeTakesNoPods: {

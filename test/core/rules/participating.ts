@@ -96,13 +96,13 @@ export const participating: Examples<keyof typeof ruleGroups.participating.rules
   },
   BackupRunning: {
     applies: held(stale().members(member(2).lagging()).budgets({ closed: true }), { budget: 'moco-test' }),
-    says: 'PodDisruptionBudget moco-test allows no disruption, as MOCO has it while a backup runs',
+    says: 'PodDisruptionBudget moco-test allows no disruption, as MOCO sets it while a backup runs',
     justDoesNot: when(stale().members(member(2).lagging()), deletes('MemberNotParticipating', 2)),
     alsoSays: [
       { job: 'emergency-backup', startedAt: '2026-07-01T12:00:00Z' },
       'backup Job emergency-backup, which started at 2026-07-01T12:00:00Z, has not ended',
       { job: 'emergency-backup', startedAt: '2026-07-01T12:00:00Z', overdueHours: 6 },
-      'backup Job emergency-backup, which started at 2026-07-01T12:00:00Z, has not ended within 6 hours: check whether its pod still works, or is kept by another container such as the proxy of a service mesh',
+      'backup Job emergency-backup, which started at 2026-07-01T12:00:00Z, has not ended within 6 hours: check whether its pod still works, or whether another container such as the proxy of a service mesh keeps it running',
       { job: 'moco-restore-test', startedAt: '2026-07-01T12:00:00Z', restores: true },
       'restore Job moco-restore-test, which started at 2026-07-01T12:00:00Z, has not ended',
     ],

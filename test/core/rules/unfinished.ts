@@ -85,11 +85,11 @@ export const refused: Examples<keyof typeof refusedOnNodes> = {
       {},
       60,
     ),
-    says: 'node n-1 can not get an image of the update revision: not found',
+    says: 'node n-1 cannot get an image of the update revision: not found',
     justDoesNot: when(stale().preflight(), next),
     alsoSays: [
       { nodeName: 'n-1', message: 'mysql:8: not found', others: 2 },
-      'node n-1 (and 2 more) can not get an image of the update revision: mysql:8: not found',
+      'node n-1 (and 2 more) cannot get an image of the update revision: mysql:8: not found',
     ],
   },
   ConfigurationRefused: {
@@ -126,7 +126,7 @@ export const fleet: Examples<keyof typeof fleetRules> = {
   ),
   SequenceGone: waitsForOthers(
     'SequenceGone',
-    'MySQLRolloutSequence production selected this cluster and no longer exists; that counts from 2026-07-01T12:00:00Z on',
+    'MySQLRolloutSequence production selected this cluster and no longer exists; the deletion takes effect at 2026-07-01T12:00:00Z',
   ),
   SequenceConflict: waitsForOthers(
     'SequenceConflict',
@@ -143,7 +143,7 @@ export const fleet: Examples<keyof typeof fleetRules> = {
   StageMemberGone: {
     ...waitsForOthers(
       'StageMemberGone',
-      'prod/orders failed in stage canary of sequence production, and was deleted, taken offline or given other labels since: a person has to say that the others may begin',
+      'prod/orders failed in stage canary of sequence production, and was deleted, taken offline or given other labels since: a person has to let the others begin',
     ),
     alsoSays: [
       { ...fleetHolds.StageMemberGone, failing: false },

@@ -69,7 +69,7 @@ export const everything: Examples<keyof typeof everythingRules> = {
       {},
       1,
     ),
-    says: 'MySQLRolloutPolicy/freeze decided settings of this cluster and no longer exists; what holds without it counts after 30 s',
+    says: 'MySQLRolloutPolicy/freeze decided settings of this cluster and no longer exists; the settings without it apply after 30 s',
     justDoesNot: when(stale().but({ policyGone: { policy: 'MySQLRolloutPolicy/freeze', sinceSeconds: 30 } }), next),
   },
   StatefulSetDeleting: {
@@ -170,7 +170,7 @@ export const everything: Examples<keyof typeof everythingRules> = {
       {},
       1,
     ),
-    says: '4 update revisions within ten minutes: somebody writes the pod template again and again; the rollout goes on at in 1 s unless another one appears',
+    says: '4 update revisions within ten minutes: somebody writes the pod template again and again; the rollout continues at in 1 s unless another one appears',
     justDoesNot: when(stale().memory({ recentRevisions: appeared(1, 100, 200, 600) }), next),
     alsoSays: [
       { revisions: 5, until: 'T', writers: ['kubectl-edit (MySQLCluster)'] },

@@ -14,6 +14,8 @@ import type { BudgetRecord, PodRecord, StatefulSetRecord } from '../../../../src
 import type { Access, ObjectClient } from '../../../../test/support/object-client.ts';
 import { Watching } from '../../../../test/support/watching.ts';
 
+// The simplest possible rival of the controller, as a yardstick.
+
 const byCluster = 'cluster';
 const retryMilliseconds = 1000;
 /** MOCO gives StatefulSet and PodDisruptionBudget the same name. */
