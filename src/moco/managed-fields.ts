@@ -62,8 +62,8 @@ export function ownersOf(raw: unknown, field: string, key?: object): readonly st
 const writersMilliseconds = 600_000;
 
 /**
- * Who has written a field of an object's spec lately, the newest first: within ten minutes of the newest such write. The
- * API server keeps the last time of each of them.
+ * Who has written a field of an object's spec lately, the newest first: within ten minutes of the newest such write.
+ * The API server keeps the last time of each of them.
  */
 export function writersOf(raw: unknown, field: string): readonly string[] {
   const entries = objects(object(object(raw)['metadata'])['managedFields'])

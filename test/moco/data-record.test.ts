@@ -11,7 +11,8 @@ const record: DataRecord = {
 const annotation = (fields: unknown): string => JSON.stringify(fields);
 
 const lowercase = 'abcdefghijklmnopqrstuvwxyz0123456789';
-const nameOf = (most: number) => fc.string({ unit: fc.constantFrom(...lowercase), minLength: 1, maxLength: most });
+const nameOf = (most: number) =>
+  fc.string({ unit: fc.constantFrom(...Array.from(lowercase)), minLength: 1, maxLength: most });
 const written: fc.Arbitrary<DataRecord> = fc.record({
   revision: nameOf(253),
   image: fc.option(nameOf(500)),

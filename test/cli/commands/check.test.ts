@@ -406,7 +406,7 @@ describe('check', () => {
         const more = {
           metadata: { namespace: 'default', name: 'team', uid: 'x', resourceVersion: '1', ownerReferences: [owner] },
         };
-        const extra = { ...(budget() as object), ...more };
+        const extra = { ...budget(), ...more };
         installed.cluster.fault = (request) =>
           request.path.includes('poddisruptionbudgets') ? answer(200, { items: [budget(), extra] }) : fault(request);
       },

@@ -176,7 +176,7 @@ export const everything: Examples<keyof typeof everythingRules> = {
       { revisions: 5, until: 'T', writers: ['kubectl-edit (MySQLCluster)'] },
       '5 update revisions within ten minutes: kubectl-edit (MySQLCluster) writes the pod template again and again; the rollout continues at T unless another one appears',
       { revisions: 4, until: 'T', writers: ['helm (MySQLCluster)', 'reloader (StatefulSet)'] },
-      '4 update revisions within ten minutes: helm (MySQLCluster), reloader (StatefulSet) have written the pod template, helm (MySQLCluster) last; the rollout goes on at T unless another one appears',
+      '4 update revisions within ten minutes: helm (MySQLCluster), reloader (StatefulSet) have written the pod template, helm (MySQLCluster) last; the rollout continues at T unless another one appears',
     ],
   },
 };

@@ -1,6 +1,7 @@
 import { decide } from '../../../src/core/decide.ts';
 import type { Step } from '../../../src/core/decision.ts';
 import type { Resize } from '../../../src/core/in-place-changes.ts';
+import { hasNeverStarted } from '../../../src/core/member.ts';
 import { unreachedPrimary } from '../../../src/core/moco-state.ts';
 import { justCreated } from '../../../src/core/on-demand-facts.ts';
 import { everyAnswer } from '../../../src/core/rules/members.ts';
@@ -106,17 +107,23 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'asks the count of restarts alone whether mysqld has run': {
     wrong: 'gives the older revision to a member whose mysqld has run once and waits for its image since',
-    decide: (snapshot, policy) =>
-      decide(
-        ofEveryMember(snapshot, (one) => ({
-          ...one,
-          containers: one.containers.map((container) => ({
-            ...container,
-            hasRun: container.state !== 'waiting' || container.restarts > 0,
-          })),
+    decide: (snapshot, policy) => {
+      const misjudged = ofEveryMember(snapshot, (one) => ({
+        ...one,
+        containers: one.containers.map((container) => ({
+          ...container,
+          hasRun: container.state !== 'waiting' || container.restarts > 0,
         })),
-        policy,
-      ),
+      }));
+      // The last run that it remembers is that of the pod before.
+      const forgotten = misjudged.members.filter(hasNeverStarted).map(({ ordinal }) => ordinal);
+      const lastRuns = snapshot.lastRuns.map((run) =>
+        forgotten.includes(run.ordinal)
+          ? { ...run, revision: snapshot.statefulSet?.currentRevision ?? '', worked: true }
+          : run,
+      );
+      return decide({ ...misjudged, lastRuns }, policy);
+    },
     snapshots: /I24: a member goes back that has run/,
   },
   'reads what is verified instead of the record of the data': {

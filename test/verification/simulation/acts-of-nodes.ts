@@ -1,3 +1,4 @@
+import { text } from '../../../src/base/json.ts';
 import { pods } from '../../../src/kube/resource.ts';
 import { mysqldContainer } from '../../../src/moco/names.ts';
 import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
@@ -48,7 +49,7 @@ function failPod(simulation: Simulation, ordinal: number, reason = 'Evicted', di
 }
 
 const nodeOf = (simulation: Simulation, ordinal: number): string =>
-  String(record(memberAt(simulation, ordinal)?.['spec'])['nodeName'] ?? '');
+  text(record(memberAt(simulation, ordinal)?.['spec'])['nodeName']) ?? '';
 
 /**
  * As in a graceful shutdown (Kubernetes 1.36, nodeshutdown): the kubelet ends the pod, which is Failed with its reason. The

@@ -13,7 +13,7 @@ export type Reports = 'every image' | 'fifty others';
 /** A kubelet lists its images every 30 s and reports a change within 10 s (1.36). */
 const latestReportMilliseconds = 40_000;
 const mostReported = 50;
-export const hostnameLabel = 'kubernetes.io/hostname';
+const hostnameLabel = 'kubernetes.io/hostname';
 
 interface Options {
   readonly clock: VirtualClock;

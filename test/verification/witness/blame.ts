@@ -16,7 +16,8 @@ export class Blame {
   observe({ kind, object, identity }: Change): readonly string[] {
     if (kind === 'Pod' && object !== null) this.#pod(object as WitnessedPod);
     if (kind !== 'MySQLRollout') return [];
-    const failing = (object as WitnessedSettings | null)?.status?.rollout?.failing;
+    const settings: WitnessedSettings | null = object;
+    const failing = settings?.status?.rollout?.failing;
     const reason = failing === undefined ? undefined : this.#endedByNode.get(failing.ordinal);
     if (failing === undefined || reason === undefined || !failing.message.startsWith('the pod has failed')) {
       this.#blamed = null;

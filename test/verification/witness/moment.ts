@@ -119,7 +119,8 @@ function withClaim(ending: ReadonlySet<string>, { identity, object }: Change): R
 
 function withFreeze(freezes: ReadonlySet<string>, { identity, object }: Change): ReadonlySet<string> {
   const others = [...freezes].filter((name) => name !== identity.metadata.name);
-  const isFrozen = (object as WitnessedPolicy | null)?.spec?.enforced?.paused === true;
+  const policy: WitnessedPolicy | null = object;
+  const isFrozen = policy?.spec?.enforced?.paused === true;
   return new Set(isFrozen ? [...others, identity.metadata.name] : others);
 }
 
