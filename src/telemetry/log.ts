@@ -20,6 +20,7 @@ export const logFields = {
   retries: 'number of consecutive failed passes over the cluster',
   reason:
     'the reason of an Event that could not be written, or why a replication delay cannot be read or MySQL cannot be queried',
+  claim: 'name of the PersistentVolumeClaim on which the data of a member could not be noted',
   namespace: 'namespace of the object of that Event',
   lease: '`namespace/name` of the lease for leader election',
   identity: 'identity of this process in the lease',
@@ -27,6 +28,7 @@ export const logFields = {
   sequence: 'name of the MySQLRolloutSequence',
   path: 'path of a request to the API server, or to this program',
   milliseconds: 'duration',
+  aheadSeconds: "by how much the API server's clock is ahead of this machine's",
   waitMilliseconds: 'time until the next attempt',
   validTo: "end of validity of the webhook's certificate",
   version: 'version of this program',
