@@ -5,6 +5,8 @@ import { caughtUp, recovered } from '../core/expected.ts';
 import { afterSeconds, secondsUntil } from '../core/maintenance.ts';
 import { budgetOf, type RolloutPolicy } from '../core/policy.ts';
 import { assumedEnd, isForOthers } from '../core/rules/catalogue.ts';
+import { everyAnswer } from '../core/rules/members.ts';
+import { justRenewed } from '../core/rules/moco.ts';
 import type { ClusterSnapshot, MaintenanceFacts } from '../core/snapshot.ts';
 import { afterStep } from './after-step.ts';
 
@@ -181,7 +183,7 @@ export class SimulatedCluster {
   #become(after: ClusterSnapshot, now: number): void {
     const [from, to] = [this.snapshot.cluster.primaryIndex, after.cluster.primaryIndex];
     if (from !== to) this.entries.push({ kind: 'switchover', from, to, begins: now, ends: now + switchoverSeconds });
-    this.snapshot = caughtUp(after);
+    this.snapshot = { ...caughtUp(after), memberAnswers: everyAnswer(after.members), moco: justRenewed(after.moco) };
   }
 
   /** When the members that steps took are back. */
