@@ -63,6 +63,17 @@ function withResizes(snapshot: ClusterSnapshot, read: (resize: Resize) => Resize
 /** It lets new pods come up at the current revision. */
 const isKeeping = (step: Step): boolean => step.kind === 'setStrategy' && step.newPods === 'CurrentRevision';
 
+/** It remembers of these members that the mysqld of the current revision was the last to work on their data. */
+function withOlderData(snapshot: ClusterSnapshot, members: readonly { readonly ordinal: number }[]): ClusterSnapshot {
+  const revision = snapshot.statefulSet?.currentRevision ?? '';
+  const isOne = (ordinal: number): boolean => members.some((one) => one.ordinal === ordinal);
+  return {
+    ...snapshot,
+    lastRuns: snapshot.lastRuns.map((run) => (isOne(run.ordinal) ? { ...run, revision, worked: true } : run)),
+    dataRecords: snapshot.dataRecords.filter(({ ordinal }) => !isOne(ordinal)),
+  };
+}
+
 export const mistakes: Readonly<Record<string, Mistake>> = {
   'trusts Healthy alone': {
     wrong: 'takes the next replica as soon as MOCO calls the cluster Healthy, whoever is still away',
@@ -115,13 +126,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
           hasRun: container.state !== 'waiting' || container.restarts > 0,
         })),
       }));
-      // The last run that it remembers is that of the pod before.
-      const forgotten = misjudged.members.filter(hasNeverStarted).map(({ ordinal }) => ordinal);
-      const lastRuns = snapshot.lastRuns.map((run) =>
-        forgotten.includes(run.ordinal)
-          ? { ...run, revision: snapshot.statefulSet?.currentRevision ?? '', worked: true }
-          : run,
-      );
+      const { lastRuns } = withOlderData(snapshot, misjudged.members.filter(hasNeverStarted));
       return decide({ ...misjudged, lastRuns }, policy);
     },
     snapshots: /I24: a member goes back that has run/,
@@ -667,7 +672,9 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         ...one,
         participatingForSeconds: one.participatingForSeconds === null ? null : 0,
       }));
-      return decide({ ...snapshot, members: unproven, memory: { ...memory, verified: false } }, policy);
+      const updated = members.filter(({ revision }) => revision === statefulSet?.updateRevision);
+      const believed = withOlderData(snapshot, updated);
+      return decide({ ...believed, members: unproven, memory: { ...memory, verified: false } }, policy);
     },
     explorer: { finds: 'back', world: losses(3, { requests: new Set(['pauses']) }, { partition: 2 }) },
     simulation: ['lossesHalfway'],
@@ -732,16 +739,18 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         const isCreated = created.some(({ ordinal }) => ordinal === one.ordinal);
         return isCreated && one.revision === statefulSet?.updateRevision && !one.ready ? neverStarted(one) : one;
       });
-      return decide({ ...snapshot, members, memory: { ...memory, createdWhileHeld: created } }, policy);
+      const believed = withOlderData(snapshot, members.filter(hasNeverStarted));
+      return decide({ ...believed, members, memory: { ...memory, createdWhileHeld: created } }, policy);
     },
     explorer: { finds: 'restored', world: losses(1) },
   },
   'forgets in which pods mysqld has started': {
     wrong: 'asks the pod that there is now, and no earlier one, whether mysqld has run at the update revision',
     decide: (snapshot, policy) => {
-      const { memory } = snapshot;
+      const { memory, members } = snapshot;
       const createdWhileHeld = memory.createdWhileHeld.map((one) => ({ ...one, started: false }));
-      return decide({ ...snapshot, memory: { ...memory, createdWhileHeld } }, policy);
+      const believed = withOlderData(snapshot, members.filter(hasNeverStarted));
+      return decide({ ...believed, memory: { ...memory, createdWhileHeld } }, policy);
     },
     explorer: { finds: 'restored', world: losses(1, { badRevision: true, faults: 2 }) },
   },
