@@ -128,6 +128,6 @@ describe('the patterns of the program', () => {
   });
 
   it('would not pass with a pattern that takes quadratic time', async () => {
-    expect(await check(String.raw`(\w+)="`, 'g', { timeout: checkMilliseconds })).to.include({ status: 'vulnerable' });
+    expect(await judged(String.raw`(\w+)="`, 'g')).to.include({ status: 'vulnerable' });
   });
 });
