@@ -29,7 +29,6 @@ const ofTheProcess: Readonly<Record<string, readonly string[]>> = {
 };
 
 const minuteMilliseconds = 60_000;
-/** Some seconds on an idle machine. */
 const checkMilliseconds = 5 * minuteMilliseconds;
 
 /**
@@ -38,7 +37,7 @@ const checkMilliseconds = 5 * minuteMilliseconds;
  */
 async function judged(source: string, flags: string): ReturnType<typeof check> {
   const found = await check(source, flags, { timeout: checkMilliseconds });
-  if (found.status !== 'vulnerable' || found.checker !== 'fuzz') return found;
+  if (found.status === 'safe' || found.checker !== 'fuzz') return found;
   return check(source, flags, { timeout: checkMilliseconds, checker: 'automaton' });
 }
 
@@ -129,6 +128,6 @@ describe('the patterns of the program', () => {
   });
 
   it('would not pass with a pattern that takes quadratic time', async () => {
-    expect(await check(String.raw`(\w+)="`, 'g', { timeout: checkMilliseconds })).to.include({ status: 'vulnerable' });
+    expect(await judged(String.raw`(\w+)="`, 'g')).to.include({ status: 'vulnerable' });
   });
 });
