@@ -95,8 +95,9 @@ export function keptBecause(situation: Situation, { ordinal, member }: Lost): Ke
 }
 
 /**
- * The revision at which lost members have to come back: that of their data, or else that of the data of stale members.
- * The current one is preferred, then the most common. `null` if none is known.
+ * The revision at which lost members have to come back: that of their data, or else that of the data of the members that
+ * there are, which may be updated already without a mysqld that has started. The current one is preferred, then the most
+ * common. `null` if none is known.
  */
 export function revisionToKeep(situation: Situation, lost: readonly Lost[]): string | null {
   const { members, currentRevision, updateRevision } = situation;
@@ -105,7 +106,7 @@ export function revisionToKeep(situation: Situation, lost: readonly Lost[]): str
       .map(({ ordinal }) => dataOf(situation, ordinal)?.revision ?? '')
       .filter((revision) => revision !== '' && revision !== updateRevision);
   const ofLost = revisionsOf(lost);
-  const revisions = ofLost.length > 0 ? ofLost : revisionsOf(members.filter(({ updated }) => !updated));
+  const revisions = ofLost.length > 0 ? ofLost : revisionsOf(members);
   if (revisions.includes(currentRevision)) return currentRevision;
   const count = (revision: string): number => revisions.filter((one) => one === revision).length;
   return revisions.toSorted((one, other) => count(other) - count(one))[0] ?? null;

@@ -1,9 +1,22 @@
 import { isObject, object, objects } from '../base/json.ts';
 import type { ApiClient, CallOptions } from './api-client.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, isMissing, isNotFound } from './api-error.ts';
 import { apiVersion, type ResourceKind } from './resource.ts';
 
 const options: CallOptions = { priority: 'read', retries: 0 };
+
+/**
+ * Whether the error of a request for the kind proves that what was asked for does not exist: the API server says so
+ * itself, or its discovery shows that it does not serve the kind. Any other page that answers 404 proves nothing.
+ */
+export async function isProvenAbsent(
+  error: unknown,
+  client: ApiClient,
+  kind: ResourceKind,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return isNotFound(error) || (isMissing(error) && (await isKnownNotServed(client, kind, signal)));
+}
 
 /**
  * Whether the API server is known not to serve the kind. It answers the list of such a kind with `404 page not found`
@@ -12,7 +25,7 @@ const options: CallOptions = { priority: 'read', retries: 0 };
  *
  * Every authenticated user may read discovery (ClusterRole system:discovery).
  */
-export async function isKnownNotServed(client: ApiClient, kind: ResourceKind, signal: AbortSignal): Promise<boolean> {
+async function isKnownNotServed(client: ApiClient, kind: ResourceKind, signal: AbortSignal): Promise<boolean> {
   if (kind.group === '') return false;
   try {
     const groups = await client.call<unknown>({ ...options, method: 'GET', path: '/apis', signal });

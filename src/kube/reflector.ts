@@ -3,17 +3,8 @@ import type { Json } from '../base/json.ts';
 import { TimeLimit } from '../base/time-limit.ts';
 import type { Log, World } from '../base/world.ts';
 import type { ApiClient, Query } from './api-client.ts';
-import {
-  ApiError,
-  errorOfWatch,
-  isForbidden,
-  isGone,
-  isInvalid,
-  isMissing,
-  isNotFound,
-  withoutRequest,
-} from './api-error.ts';
-import { isKnownNotServed } from './discovery.ts';
+import { ApiError, errorOfWatch, isForbidden, isGone, isInvalid, isNotFound, withoutRequest } from './api-error.ts';
+import { isProvenAbsent } from './discovery.ts';
 import { type DecodeFailureReason, type ListedKind, pagesOf, parseWatchEvent, type WatchEvent } from './list-watch.ts';
 import { isAtLeast } from './raw-object.ts';
 import { type Listing, ReflectorStore } from './reflector-store.ts';
@@ -195,9 +186,8 @@ export class Reflector<R extends Stored> {
   /** A page that answers 404 proves nothing: only discovery shows that the API server does not serve the kind. */
   async #proven(error: unknown, signal: AbortSignal): Promise<unknown> {
     const { client, kind, onUnavailable } = this.#options;
-    if (!(error instanceof ApiError) || error.isStatus || !isMissing(error) || onUnavailable === undefined)
-      return error;
-    if (!(await isKnownNotServed(client, kind, signal))) return error;
+    if (!(error instanceof ApiError) || error.isStatus || onUnavailable === undefined) return error;
+    if (!(await isProvenAbsent(error, client, kind, signal))) return error;
     const { status, reason, message } = error;
     return new ApiError({ status, reason, message, cause: error });
   }

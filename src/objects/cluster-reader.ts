@@ -3,7 +3,8 @@ import { allOrAbort } from '../base/delay.ts';
 import { objects as items, type Json, object, text } from '../base/json.ts';
 import { isPossibleSize } from '../core/situation.ts';
 import type { ApiClient, Call } from '../kube/api-client.ts';
-import { isForbidden, isNotFound, withoutRequest } from '../kube/api-error.ts';
+import { isForbidden, withoutRequest } from '../kube/api-error.ts';
+import { isProvenAbsent } from '../kube/discovery.ts';
 import { mostBytesOfObject, mostValuesOfObject, pagesOf } from '../kube/list-watch.ts';
 import {
   controllerRevisions,
@@ -153,7 +154,7 @@ export class ClusterReader {
     }
   }
 
-  /** Reads an object with all its fields. Resolves to `null` if it is gone. */
+  /** Reads an object with all its fields. Resolves to `null` if it is gone, or if the API server serves no such kind. */
   async read(kind: ResourceKind, place: ResourcePlace, priority: Priority = 'disrupt'): Promise<Json | null> {
     try {
       return await this.call<Json>({
@@ -164,7 +165,7 @@ export class ClusterReader {
         mostBytes: mostBytesOfObject,
       });
     } catch (error) {
-      if (isNotFound(error)) return null;
+      if (await isProvenAbsent(error, this.client, kind, this.signal)) return null;
       throw error;
     }
   }

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { policyKind, projectPolicy } from '../../src/api/rollout-policy.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
-import { isKnownNotServed } from '../../src/kube/discovery.ts';
+import { ApiError } from '../../src/kube/api-error.ts';
+import { isProvenAbsent } from '../../src/kube/discovery.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
 import { namespaces } from '../../src/kube/resource.ts';
 import { Store, type Stored } from '../../src/kube/store.ts';
@@ -32,6 +33,9 @@ const worldOf = (answers: () => Answers): FakeWorld =>
   });
 const clientOf = (world: FakeWorld) => new ApiClient({ world, qps: 1e6, burst: 1e6 });
 
+const notFound = { status: 404, reason: 'NotFound', message: '404 page not found' } as const;
+const aPage = new ApiError({ ...notFound, isStatus: false });
+
 describe('whether the API server serves a kind', () => {
   const cases: Readonly<Record<string, readonly [Answers, boolean]>> = {
     'is denied by its list of groups': [{ '/apis': [200, groups('apps')] }, true],
@@ -50,13 +54,24 @@ describe('whether the API server serves a kind', () => {
   for (const [sentence, [answers, expected]] of Object.entries(cases)) {
     it(sentence, async () => {
       const client = clientOf(worldOf(() => answers));
-      expect(await isKnownNotServed(client, policyKind, new AbortController().signal)).to.equal(expected);
+      expect(await isProvenAbsent(aPage, client, policyKind, new AbortController().signal)).to.equal(expected);
     });
   }
 
+  it('is not asked if the API server itself says that there is no such object', async () => {
+    const world = worldOf(() => ({}));
+    const absent = await isProvenAbsent(
+      new ApiError(notFound),
+      clientOf(world),
+      policyKind,
+      new AbortController().signal,
+    );
+    expect([absent, world.requests.length]).to.deep.equal([true, 0]);
+  });
+
   it('is certain of the core group', async () => {
     const client = clientOf(worldOf(() => ({ '/apis': [200, groups()] })));
-    expect(await isKnownNotServed(client, namespaces, new AbortController().signal)).to.equal(false);
+    expect(await isProvenAbsent(aPage, client, namespaces, new AbortController().signal)).to.equal(false);
   });
 });
 

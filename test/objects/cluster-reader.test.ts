@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
@@ -231,5 +232,31 @@ describe('reads of a confirmation', () => {
     const known = await scene.firstView();
     scene.server.remove(clusterKind, 'test');
     expect(await scene.reader.readNewest(known)).to.equal(null);
+  });
+});
+
+describe('an object of a kind that the API server does not serve any more', () => {
+  const readerOf = (groups: readonly string[] | null): ClusterReader => {
+    const list = { kind: 'APIGroupList', groups: groups?.map((name) => ({ name, versions: [] })) };
+    const world = new FakeWorld(({ path }) =>
+      Promise.resolve(
+        path === '/apis' && groups !== null
+          ? answer(200, list)
+          : { status: 404, headers: {}, body: Readable.from([Buffer.from('404 page not found')]) },
+      ),
+    );
+    return new ClusterReader(new ApiClient({ world, qps: 1000, burst: 1000 }), forever);
+  };
+  const place = { namespace: 'default', name: 'test' };
+
+  it('is absent', async () => {
+    expect(await readerOf(['apps']).read(rolloutKind, place)).to.equal(null);
+  });
+
+  it('is unknown if only a page says so', async () => {
+    const error: unknown = await readerOf(null)
+      .read(rolloutKind, place)
+      .catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(ApiError);
   });
 });

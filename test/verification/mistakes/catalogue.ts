@@ -676,7 +676,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       const believed = withOlderData(snapshot, updated);
       return decide({ ...believed, members: unproven, memory: { ...memory, verified: false } }, policy);
     },
-    explorer: { finds: 'back', world: losses(3, { requests: new Set(['pauses']) }, { partition: 2 }) },
+    snapshots: /I24: a member goes back behind its data/,
     simulation: ['lossesHalfway'],
   },
   'never goes back to OnDelete': {

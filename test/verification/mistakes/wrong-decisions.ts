@@ -93,7 +93,9 @@ export function readyByContainers(member: MemberFacts): MemberFacts {
 /** Its image could not be had. */
 export function neverStarted(member: MemberFacts): MemberFacts {
   const containers = member.containers.map((one) =>
-    one.part === 'mysqld' ? { ...one, state: 'waiting' as const, reason: 'ImagePullBackOff', restarts: 0 } : one,
+    one.part === 'mysqld'
+      ? { ...one, state: 'waiting' as const, reason: 'ImagePullBackOff', restarts: 0, hasRun: false }
+      : one,
   );
   return { ...member, phase: 'Pending', containers };
 }
