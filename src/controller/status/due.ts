@@ -38,16 +38,32 @@ export function shownHold({
 /** Changes within this time are written together. */
 const coalescedMilliseconds = 1000;
 
+/** The data of a member are on its claim as well, and the member is about to be ready, which is written anyway. */
+const dataWaitMilliseconds = 50_000;
+
+/** From when on the waits of the changes count, on the monotonic clock: that of the data of members alone counts later. */
+export function changesCountFrom(
+  status: RolloutStatus,
+  before: RolloutStatus,
+  earlierMilliseconds: number | null,
+  now: number,
+): number {
+  const isDataAlone = isDeepStrictEqual(withoutData(status), withoutData(before));
+  return Math.min(earlierMilliseconds ?? Infinity, isDataAlone ? now + dataWaitMilliseconds : now);
+}
+
 /**
  * When a status with changes is due, on the monotonic clock. Failed steps and holds are written at once. Other changes
  * are written one second after they were first seen. Details are written with the next write, after ten seconds at the
  * latest: the state of members, and the success of a step whose intent was written. An intent never waits, and carries
  * the whole status.
+ *
+ * @param changedAtMilliseconds from `changesCountFrom`
  */
 export function dueAtMilliseconds(
   status: RolloutStatus,
   before: RolloutStatus,
-  changedAtMilliseconds: number | null,
+  changedAtMilliseconds: number,
   ownWrites: readonly OwnWrite[],
   now: number,
 ): number {
@@ -57,7 +73,7 @@ export function dueAtMilliseconds(
   const seen = Math.max(now, ...ownWrites.map(({ sinceMilliseconds }) => sinceMilliseconds + unseenMilliseconds));
   if (differs(alarmingHold)) return seen;
   const waits = differs(withoutDetails) ? coalescedMilliseconds : shownAfterSeconds * 1000;
-  return Math.max(seen, (changedAtMilliseconds ?? now) + waits);
+  return Math.max(seen, changedAtMilliseconds + waits);
 }
 
 function failedLastStep({ lastStep }: RolloutStatus): RolloutStatus['lastStep'] {
@@ -85,4 +101,9 @@ const withoutDetails = ({ hold, conditions = [], ...status }: RolloutStatus): ob
   ...Object.fromEntries(Object.entries(status).filter(([field]) => !details.has(field))),
   hold: hold?.rule,
   conditions: conditions.map((one) => [one.type, one.status, one.reason]),
+});
+
+const withoutData = ({ members = [], ...status }: RolloutStatus): object => ({
+  ...status,
+  members: members.map(({ data: _, ...member }) => member),
 });

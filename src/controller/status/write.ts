@@ -9,7 +9,7 @@ import { type Memory, refusalStands } from '../pass/memory.ts';
 import type { Pass } from '../pass/pass.ts';
 import { rememberPublished, rememberWritten } from '../pass/remember.ts';
 import { answersChangeInSeconds } from '../questions/questions.ts';
-import { dueAtMilliseconds, reportedAfterSeconds, shownAfterSeconds } from './due.ts';
+import { changesCountFrom, dueAtMilliseconds, reportedAfterSeconds, shownAfterSeconds } from './due.ts';
 import { emitChanges } from './emit.ts';
 import type { PassReport } from './pass-report.ts';
 import type { StatusReport } from './status-report.ts';
@@ -100,10 +100,11 @@ export async function writeWhenDue(
   }
   const refusedFor =
     published.statusRefusal?.withIntent === false ? refusalStands(published.statusRefusal, nowMilliseconds) : 0;
-  const dueAt = dueAtMilliseconds(status, before, published.changedAtMilliseconds, unseen.writes, nowMilliseconds);
+  const changedAtMilliseconds = changesCountFrom(status, before, published.changedAtMilliseconds, nowMilliseconds);
+  const dueAt = dueAtMilliseconds(status, before, changedAtMilliseconds, unseen.writes, nowMilliseconds);
   const dueIn = Math.max(refusedFor, dueAt - nowMilliseconds);
   if (dueIn > 0) {
-    rememberPublished(pass.memory, { changedAtMilliseconds: published.changedAtMilliseconds ?? nowMilliseconds });
+    rememberPublished(pass.memory, { changedAtMilliseconds });
     return dueIn;
   }
   const written = await writeStatus(pass, rollout, status, 'status');
