@@ -237,9 +237,10 @@ export class Stages {
       const stays = cluster?.places.some((place) => place.sequence.name === sequence.name && place.stage === stage);
       if (!stays && before.cluster !== null && sequence.name !== changing) this.#leave(before.cluster, sequence, stage);
     }
-    for (const { sequence } of cluster?.places ?? []) this.#keepGone(sequence.name);
     for (const one of [before.cluster, cluster]) {
       for (const { sequence } of one?.places ?? []) {
+        // A cluster that leaves may have been the last one that had the change yet to come.
+        this.#keepGone(sequence.name);
         this.#counts.delete(sequence.name);
         if (this.#sequences.has(sequence.name)) this.#changed(sequence.name);
       }

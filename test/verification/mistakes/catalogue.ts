@@ -806,6 +806,6 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       imported: 'src/kube/server-clock.ts',
       substitute: import.meta.resolve('./modules/with-own-clock.ts'),
     },
-    simulation: ['processes'],
+    simulation: ['clocks'],
   },
 };

@@ -294,5 +294,11 @@ export const narrowThemes: Readonly<Record<string, readonly Draw[]>> = {
   checks: [drawn('failCheck', lasts(20, 240))],
   maintenance: [maintenance],
   flips: [drawn('flipGate', lasts(6, 60)), drawn('usePartitions', lasts(5, 120))],
+  // A process takes over whose clock is wrong, and maintenance windows open and close.
+  clocks: [
+    maintenance,
+    drawn('moveClock', { process: whole(0, 1), byMilliseconds: oneOf(-3600 * second, 3600 * second) }),
+    drawn('crash', { process: whole(0, 1), downMilliseconds: seconds(1, 40) }),
+  ],
   lag: [drawn('lag', { ordinal: anyMember, seconds: oneOf(100, 20), ...lasts(60, 300) })],
 };
