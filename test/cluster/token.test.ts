@@ -46,6 +46,7 @@ const labelsOf = (name: string) => ({
 describe('with the token of the controller', function () {
   this.timeout(180_000);
   const controlPlane = useOwnControlPlane({
+    countsRights: false,
     serviceAccountAdmission: true,
     // Off by default in 1.36. With it, a rolling update may take several members at once.
     featureGates: { MaxUnavailableStatefulSet: true },
