@@ -8,8 +8,10 @@ import { after, holdsIf, rule } from './rule.ts';
 
 /** A reading counts for so long. Every pass of a rollout renews it, so that a step seldom waits for it. */
 const freshSeconds = 10;
-/** How often the Lease is read while a step waits. */
+/** How often the Lease is read while a step waits, at first and once MOCO has been away for long. */
 const againSeconds = 2;
+const laterSeconds = 8;
+const longSeconds = 60;
 /** How often it is tried whether the Lease may be read. */
 const forbiddenSeconds = 60;
 /** Beyond the Lease's own duration: a reading dates a renewal no better than from one reading to the next. */
@@ -40,7 +42,7 @@ export const mocoAway = {
   MocoUnavailable: rule<Absence>({
     holds: ({ situation }) => absenceOf(situation),
     asks: (_, { snapshot: { moco }, deadlines }) =>
-      moco.ageSeconds === null || deadlines.reached(moco.ageSeconds, againSeconds) ? [{ kind: 'moco' }] : [],
+      moco.ageSeconds === null || deadlines.reached(moco.ageSeconds, againAfter(moco)) ? [{ kind: 'moco' }] : [],
     sentence: ({ lease, cause, holder }) => causes[cause](lease, holder),
     meaning: 'Nobody renews the Lease of moco-controller, so MOCO does not work.',
     details:
@@ -71,11 +73,17 @@ export const justRenewed = (moco: MocoLease): MocoLease => ({
 const isKnown = ({ state, ageSeconds }: MocoLease): boolean =>
   ageSeconds !== null && (state === 'forbidden' || ageSeconds < freshSeconds);
 
+/** Every waiting cluster decides anew with each reading. A Lease that is held and not yet seen to be renewed is news. */
+function againAfter({ state, renewedForSeconds }: MocoLease): number {
+  const isShort = renewedForSeconds === null ? state === 'held' : renewedForSeconds < longSeconds;
+  return isShort ? againSeconds : laterSeconds;
+}
+
 function absenceOf({ snapshot: { moco }, deadlines }: Situation): Absence | null {
   const { state, lease, holder, ageSeconds, renewedForSeconds, durationSeconds } = moco;
   if (state === 'forbidden' || !isKnown(moco)) return null;
   if (state === 'held' && renewedForSeconds !== null && renewedForSeconds < durationSeconds + slackSeconds) return null;
-  deadlines.reached(ageSeconds ?? 0, againSeconds);
+  deadlines.reached(ageSeconds ?? 0, againAfter(moco));
   if (state !== 'held') return { lease, cause: state, holder };
   return { lease, cause: renewedForSeconds === null ? 'unseen' : 'notRenewed', holder };
 }
