@@ -73,8 +73,8 @@ export function isPreflightOf(rolloutUid: string, { metadata }: Json): boolean {
 }
 
 /**
- * The disk is limited as well: what fills it makes the kubelet evict members. A request of nothing, since the API server
- * would request the limit, and not every kubelet counts its disk.
+ * The disk is limited as well: what fills it makes the kubelet evict members. A request of nothing, since the API
+ * server would request the limit, and not every kubelet counts its disk.
  */
 const resources = {
   requests: { cpu: '10m', memory: '32Mi', 'ephemeral-storage': '0' },

@@ -16,9 +16,9 @@ interface Namespace {
 }
 
 /**
- * The clusters in the order in which they began. A tenant can keep a rollout unverified for a day by long deadlines, and
- * for good by one change of a template after another: so the time of each namespace is limited. Another leader begins
- * to count it again.
+ * The clusters in the order in which they began. A tenant can keep a rollout unverified for a day by long deadlines,
+ * and for good by one change of a template after another: so the time of each namespace is limited. Another leader
+ * begins to count it again.
  */
 export class FirstClusters {
   readonly #wall: () => number;

@@ -219,9 +219,9 @@ const sinceThen = ({ silent }: { readonly silent: string | null }): string =>
 const transactions = (number: number): string => `${number} transaction${number === 1 ? '' : 's'}`;
 
 /**
- * How many evictions may wait for the disruption controller; those of another namespace count as one. It has one worker: the next eviction is
- * sent when one of them has been observed, so that evictions begin at the rate at which it works. It observes an
- * eviction only while the pod terminates: if the pod's successor exists first, the budget stays closed for two minutes
- * (docs/decisions/0021).
+ * How many evictions may wait for the disruption controller; those of another namespace count as one. It has one
+ * worker: the next eviction is sent when one of them has been observed, so that evictions begin at the rate at which it
+ * works. It observes an eviction only while the pod terminates: if the pod's successor exists first, the budget stays
+ * closed for two minutes (docs/decisions/0021).
  */
 export const mostUnobservedEvictions = 5;
