@@ -9,7 +9,7 @@ import { root } from './markdown.ts';
 interface Step {
   readonly uses?: string;
   readonly run?: string;
-  readonly with?: Readonly<Record<string, string | number>>;
+  readonly with?: Readonly<Record<string, string | number | boolean>>;
 }
 
 interface Job {
@@ -114,6 +114,14 @@ it('the workflows name every action by a commit, and its version beside it', asy
     const used = [...(await text(`.github/workflows/${name}`)).matchAll(/uses: (?!\.\/)(.*)/g)].map(([, one]) => one);
     expect(used.length, name).to.be.greaterThan(1);
     for (const one of used) expect(one, name).to.match(/^[\w-]+(?:\/[\w-]+)+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  }
+});
+
+it('the workflows leave no token in what they check out, where code of npm could read it', async () => {
+  for (const name of workflows) {
+    for (const step of stepsOf(parse(await text(`.github/workflows/${name}`)) as Workflow)) {
+      if (step.uses?.startsWith('actions/checkout@')) expect(step.with?.['persist-credentials'], name).to.equal(false);
+    }
   }
 });
 
