@@ -152,7 +152,7 @@ bench-reality: cluster-images go-tools ## Real servers under load on real nodes,
 
 bench-record: ## Measure what docs/performance has tables of, and write them (on a quiet machine)
 	@$(MAKE) --keep-going --jobs=1 --no-print-directory RECORD=docs/performance \
-	  bench-isolation bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-tables
+	  bench-isolation bench-floods bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-tables
 
 bench-tables: node_modules ## Write the records of docs/performance into the pages
 	@$(NODE) hack/docs/performance-tables.ts

@@ -72,6 +72,15 @@ export function isPreflightOf(rolloutUid: string, { metadata }: Json): boolean {
   return (text(name) ?? '').startsWith(namePrefix) && owner?.['uid'] === rolloutUid;
 }
 
+/**
+ * The disk is limited as well: what fills it makes the kubelet evict members. A request of nothing, since the API
+ * server would request the limit, and not every kubelet counts its disk.
+ */
+const resources = {
+  requests: { cpu: '10m', memory: '32Mi', 'ephemeral-storage': '0' },
+  limits: { cpu: '1', memory: '256Mi', 'ephemeral-storage': '256Mi' },
+};
+
 /** Longer than the rollout waits, so that a pod that nobody deletes ends by itself. */
 const graceSeconds = 60;
 
@@ -127,7 +136,7 @@ export function preflightPod(of: PreflightOf): Json {
           // An image that already runs shows nothing about the new ones, so its registry is not asked.
           ...(!checksConfiguration && { imagePullPolicy: 'IfNotPresent' }),
           args: checksConfiguration ? [...strings(mysqld['args']), '--validate-config'] : ['--version'],
-          resources: { requests: { cpu: '10m', memory: '32Mi' }, limits: { cpu: '1', memory: '256Mi' } },
+          resources,
           terminationMessagePolicy: 'FallbackToLogsOnError',
           volumeMounts: [
             ...mounts.map((mount) => ({ ...pick(mount, 'name', 'mountPath', 'subPath', 'readOnly') })),

@@ -52,7 +52,7 @@ export const clusterPermissions: readonly Permission[] = [
     usedBy: ['objects/cluster-client.ts:deletePod', 'objects/cluster-client.ts:deletePreflightPod'],
     confinedBy: [
       'moco-rollout changes only what MOCO has made',
-      'moco-rollout shortens no grace period',
+      'moco-rollout deletes pods with their own grace',
       'moco-rollout deletes pods in the background',
       'moco-rollout deletes no member that is Ready',
     ],

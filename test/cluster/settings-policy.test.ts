@@ -83,6 +83,23 @@ const cases: Readonly<Record<string, Case>> = {
   },
 };
 
+/** The same where a MySQLRolloutPolicy has a window, a blackout and a check by default. */
+const casesWithDefaults: typeof cases = {
+  'to pause': { before: {}, after: { paused: true }, takes: 'editor' },
+  'to replace the windows of a policy': { before: {}, after: { maintenanceWindows: [noon] }, takes: 'overrider' },
+  'to replace the blackouts of a policy from the beginning': {
+    before: null,
+    after: { blackouts: [blackout('a')] },
+    takes: 'overrider',
+  },
+  'to replace the checks of a policy': { before: {}, after: { checks: [check('b')] }, takes: 'overrider and querier' },
+  'to remove one of two windows of its own': {
+    before: { maintenanceWindows: [night, noon] },
+    after: { maintenanceWindows: [night] },
+    takes: 'editor',
+  },
+};
+
 describe('the policy of MySQLRollouts', function () {
   this.timeout(testDeadlineMilliseconds);
   const controlPlane = useOwnControlPlane();
@@ -93,18 +110,61 @@ describe('the policy of MySQLRollouts', function () {
     this.timeout(10 * testDeadlineMilliseconds);
     namespace = await freshNamespace(controlPlane(), 'settings');
     await kubectl('apply', '-f', join(configDirectory, 'users'));
-    for (const [person, verb] of Object.entries(people)) {
-      const verbs = ['get', 'create', 'update', 'patch', 'delete', ...(verb === '' ? [] : [verb])];
-      await kubectl('create', 'role', person, `--verb=${verbs.join(',')}`, '--resource=mysqlrollouts.moco-rollout.io');
-      await kubectl('create', 'rolebinding', person, `--role=${person}`, `--user=${person}`);
-    }
+    await bind();
     await until('the policy settings.moco-rollout.io is in force', async () => {
       const refused = await change('editor', null, { approvedRevision: 'x' });
       return refused?.includes('the verb approve') ?? false;
     });
   });
 
-  for (const [what, { before, after, takes }] of Object.entries(cases)) {
+  async function bind(): Promise<void> {
+    for (const [person, verb] of Object.entries(people)) {
+      const verbs = ['get', 'create', 'update', 'patch', 'delete', ...(verb === '' ? [] : [verb])];
+      await kubectl('create', 'role', person, `--verb=${verbs.join(',')}`, '--resource=mysqlrollouts.moco-rollout.io');
+      await kubectl('create', 'rolebinding', person, `--role=${person}`, `--user=${person}`);
+    }
+  }
+
+  for (const [what, one] of Object.entries(cases)) asks(what, one);
+
+  describe('where a MySQLRolloutPolicy has defaults', () => {
+    let plain: string;
+
+    before(async () => {
+      plain = namespace;
+      namespace = await freshNamespace(controlPlane(), 'defaults');
+      await kubectl('label', 'namespace', namespace, 'windows=ours');
+      const settings = { maintenanceWindows: [night], blackouts: [blackout('ours')], checks: [check('ours')] };
+      const policy = {
+        apiVersion: 'moco-rollout.io/v1alpha1',
+        kind: 'MySQLRolloutPolicy',
+        metadata: { name: 'ours' },
+        spec: { namespaceSelector: { matchLabels: { windows: 'ours' } }, settings },
+      };
+      await kubectl('create', '-f', await controlPlane().fileOf(policy));
+      await bind();
+      await until('the policy settings-defaults.moco-rollout.io is in force', async () => {
+        const refused = await change('editor', null, { maintenanceWindows: [noon] });
+        return refused?.includes('of MySQLRolloutPolicy ours') ?? false;
+      });
+    });
+
+    after(() => {
+      namespace = plain;
+    });
+
+    for (const [what, one] of Object.entries(casesWithDefaults)) asks(what, one);
+  });
+
+  it('lets the garbage collector delete one that asks for approvals', async () => {
+    const name = await create({ primaryUpdatePolicy: 'Manual' });
+    const collector = 'system:serviceaccount:kube-system:generic-garbage-collector';
+    const groups = ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:masters'];
+    const as = [`--as=${collector}`, ...groups.map((group) => `--as-group=${group}`)];
+    await kubectl('delete', 'mysqlrollout', name, ...as);
+  });
+
+  function asks(what: string, { before, after, takes }: Case): void {
     const verb = takes === 'editor' ? 'no verb of its own' : takes;
     it(`asks of who wants ${what}: ${verb}`, async () => {
       for (const person of Object.keys(people) as readonly Person[]) {
@@ -117,14 +177,6 @@ describe('the policy of MySQLRollouts', function () {
       }
     });
   }
-
-  it('lets the garbage collector delete one that asks for approvals', async () => {
-    const name = await create({ primaryUpdatePolicy: 'Manual' });
-    const collector = 'system:serviceaccount:kube-system:generic-garbage-collector';
-    const groups = ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:masters'];
-    const as = [`--as=${collector}`, ...groups.map((group) => `--as-group=${group}`)];
-    await kubectl('delete', 'mysqlrollout', name, ...as);
-  });
 
   /** What the API server refuses with, or `null`. */
   async function change(person: Person, before: object | null, after: object | null): Promise<string | null> {

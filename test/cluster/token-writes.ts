@@ -59,6 +59,8 @@ export interface Write {
 export interface Refused extends Write {
   /** A part of the message. */
   readonly says: string;
+  /** The same of another policy that refuses it as well: the API server reports one of them, in no certain order. */
+  readonly or?: string;
 }
 
 /** Set up by the test. */
@@ -167,6 +169,9 @@ async function preflight({ read, namespace }: Place, about: 'images' | 'configur
     timeoutSeconds: 300,
   }) as PreflightPod;
 }
+
+/** What is tried, how the pod differs, and what the policies say. */
+type PreflightCase = readonly [what: string, change: (pod: PreflightPod) => unknown, says: string, or?: string];
 
 const createsPreflight =
   (change: (pod: PreflightPod) => unknown) =>
@@ -678,12 +683,14 @@ export const refused: readonly Refused[] = [
     what: 'the role of a member',
     send: merges(pods, ready, { metadata: { labels: { [roleLabel]: 'replica' } } }),
     says: label,
+    or: 'sets a label of a running pod to the value in the template',
   },
   {
     what: 'the role of a member, where pods are updated in place',
     in: 'extended',
     send: merges(pods, ready, { metadata: { labels: { [roleLabel]: 'replica' } } }),
     says: label,
+    or: 'sets a label of a running pod to the value in the template',
   },
   {
     what: 'a member without the labels that select it',
@@ -691,17 +698,20 @@ export const refused: readonly Refused[] = [
       metadata: { labels: { 'app.kubernetes.io/name': null, 'app.kubernetes.io/instance': null } },
     }),
     says: label,
+    or: 'removes no label of a running pod that the template has',
   },
   {
     what: 'a member without the labels that select it, where pods are updated in place',
     in: 'extended',
     send: merges(pods, ready, { metadata: { labels: { 'app.kubernetes.io/name': null } } }),
     says: label,
+    or: 'removes no label of a running pod that the template has',
   },
   {
     what: 'another revision of a member',
     send: merges(pods, ready, { metadata: { labels: { 'controller-revision-hash': 'x' } } }),
     says: label,
+    or: 'sets a label of a running pod to the value in the template',
   },
   {
     what: 'another revision of a member, where pods are updated in place',
@@ -731,12 +741,14 @@ export const refused: readonly Refused[] = [
     what: 'an annotation of MOCO at a member',
     send: merges(pods, ready, { metadata: { annotations: { [preventDeleteAnnotation]: 'true' } } }),
     says: annotation,
+    or: 'sets an annotation of a running pod to the value in the template',
   },
   {
     what: 'an annotation of MOCO, where pods are updated in place',
     in: 'extended',
     send: merges(pods, ready, { metadata: { annotations: { [preventDeleteAnnotation]: 'true' } } }),
     says: annotation,
+    or: 'sets an annotation of a running pod to the value in the template',
   },
   {
     what: 'any other value of demote',
@@ -754,12 +766,14 @@ export const refused: readonly Refused[] = [
     what: 'an image of mysqld',
     send: strategic(ready, { containers: [{ name: 'mysqld', image: 'example/evil' }] }),
     says: 'changes nothing in the spec of a pod',
+    or: 'sets the image of a container to that in the template',
   },
   {
     what: 'an image of mysqld, where pods are updated in place',
     in: 'extended',
     send: strategic(ready, { containers: [{ name: 'mysqld', image: newImage }] }),
     says: 'images of containers beside mysqld',
+    or: 'sets the image of a container to that in the template',
   },
   {
     what: 'an image of a sidecar that the template does not have',
@@ -772,6 +786,7 @@ export const refused: readonly Refused[] = [
     in: 'extended',
     send: strategic(ready, { initContainers: [{ name: 'moco-init', image: newImage }] }),
     says: 'changes the image of an init container along with',
+    or: 'sets the image of a container to that in the template',
   },
   {
     what: 'a deadline of a member',
@@ -817,6 +832,7 @@ export const refused: readonly Refused[] = [
       'resize',
     ),
     says: 'lowers no memory limit of mysqld',
+    or: 'sets the resources of a container to those in the template',
   },
   {
     what: 'mysqld with all the memory of a node',
@@ -831,12 +847,17 @@ export const refused: readonly Refused[] = [
   {
     what: 'the deletion of a member without its grace period',
     send: ({ client, namespace }) => client.remove(pods, { namespace, name: errant }, { gracePeriodSeconds: 0 }),
-    says: 'shortens no grace period',
+    says: 'deletes pods with their own grace period',
   },
   {
     what: 'the deletion of a member with a shorter grace period',
     send: ({ client, namespace }) => client.remove(pods, { namespace, name: errant }, { gracePeriodSeconds: 5 }),
-    says: 'shortens no grace period',
+    says: 'deletes pods with their own grace period',
+  },
+  {
+    what: 'the deletion of a member with a longer grace period, which a mysqld that hangs would have for good',
+    send: ({ client, namespace }) => client.remove(pods, { namespace, name: errant }, { gracePeriodSeconds: 86_400 }),
+    says: 'deletes pods with their own grace period',
   },
   {
     what: 'the deletion of a member with a finalizer of the garbage collector',
@@ -937,6 +958,7 @@ export const refused: readonly Refused[] = [
       );
     },
     says: 'has the ServiceAccount of its cluster',
+    or: 'is that of the StatefulSet which exists',
   },
   // Preflights.
   {
@@ -1027,7 +1049,12 @@ export const refused: readonly Refused[] = [
       ['a preflight with a device', inSpec({ resourceClaims: [{ name: 'x', resourceClaimName: 'x' }] }), needless],
       ['a preflight with another DNS', inSpec({ dnsPolicy: 'Default' }), 'goes through the scheduler'],
       ['a preflight with a token', inSpec({ automountServiceAccountToken: true }), 'and no token'],
-      ['a preflight of another ServiceAccount', inSpec({ serviceAccountName: 'default' }), 'and no token'],
+      [
+        'a preflight of another ServiceAccount',
+        inSpec({ serviceAccountName: 'default' }),
+        'and no token',
+        'has the ServiceAccount, the runtime and ConfigMaps',
+      ],
       [
         'a preflight that mounts a Secret',
         ({ spec: { volumes } }: PreflightPod) => volumes.push({ name: 'x', secret: { secretName: 'moco-test' } }),
@@ -1089,8 +1116,26 @@ export const refused: readonly Refused[] = [
         'has limits of one CPU',
       ],
       ['a preflight without limits', inContainer({ resources: {} }), 'has limits of one CPU'],
-    ] as const
-  ).map(([what, change, says]): Refused => ({ what, in: 'extended', send: createsPreflight(change), says })),
+      [
+        'a preflight that may fill the disk of its node',
+        inContainer({ resources: { limits: { cpu: '1', memory: '256Mi' } } }),
+        'has limits of one CPU',
+      ],
+      [
+        'a preflight with a large part of the disk of its node',
+        inContainer({ resources: { limits: { cpu: '1', memory: '256Mi', 'ephemeral-storage': '1Ti' } } }),
+        'has limits of one CPU',
+      ],
+    ] as readonly PreflightCase[]
+  ).map(
+    ([what, change, says, or]): Refused => ({
+      what,
+      in: 'extended',
+      send: createsPreflight(change),
+      says,
+      ...(or !== undefined && { or }),
+    }),
+  ),
   {
     what: 'a preflight that is given another image later',
     in: 'extended',

@@ -9,7 +9,7 @@ import { root } from './markdown.ts';
 interface Step {
   readonly uses?: string;
   readonly run?: string;
-  readonly with?: Readonly<Record<string, string | number>>;
+  readonly with?: Readonly<Record<string, string | number | boolean>>;
 }
 
 interface Job {
@@ -117,6 +117,14 @@ it('the workflows name every action by a commit, and its version beside it', asy
   }
 });
 
+it('the workflows leave no token in what they check out, where code of npm could read it', async () => {
+  for (const name of workflows) {
+    for (const step of stepsOf(parse(await text(`.github/workflows/${name}`)) as Workflow)) {
+      if (step.uses?.startsWith('actions/checkout@')) expect(step.with?.['persist-credentials'], name).to.equal(false);
+    }
+  }
+});
+
 const ownCode = /checkout|\bmake |hack\/|npm/;
 
 describe('the release workflow', () => {
@@ -136,7 +144,7 @@ describe('the release workflow', () => {
     expect((parse(await text('.github/workflows/ci.yml')) as Workflow).on).to.have.property('workflow_call');
     expect(release.jobs['build']?.needs).to.deep.equal(['ci', 'advisories', 'version']);
     expect(release.jobs['build']?.uses).to.equal('./.github/workflows/build.yml');
-    expect(release.jobs['publish']?.needs).to.deep.equal(['build']);
+    expect(release.jobs['publish']?.needs).to.deep.equal(['build', 'version']);
     expect(JSON.stringify(release.jobs['advisories'])).to.contain('make audit');
   });
 
@@ -165,7 +173,7 @@ describe('the release workflow', () => {
       /cosign sign --yes "\$IMAGE@\$IMAGE_DIGEST" "\$CHART@\$CHART_DIGEST"/,
       /cd files\n *for file in \*; do cosign sign-blob /,
       /skopeo copy [^\n]* "docker:\/\/\$IMAGE:\$\{GITHUB_REF_NAME#v\}"/,
-      /gh release create .* files\/\*/,
+      /gh release create [^]* files\/\*/,
     ].map((command) => commands.search(command));
     expect(order).to.not.include(-1);
     expect(order).to.deep.equal(order.toSorted((a, b) => a - b));
@@ -210,6 +218,16 @@ describe('the release workflow', () => {
     const jobs = Object.entries(build.jobs).filter(([, job]) => JSON.stringify(job).includes('IMAGE_PASSWORD'));
     expect(jobs.map(([name]) => name)).to.deep.equal(['push', 'signatures']);
     for (const [name, job] of jobs) expect(JSON.stringify(job), name).not.to.match(ownCode);
+  });
+
+  it('lets no job that runs code of the repository or of npm write anything, releases included', () => {
+    for (const { jobs } of [build, release]) {
+      for (const [name, { uses, permissions = {}, ...job }] of Object.entries(jobs)) {
+        const writes = Object.values(permissions).includes('write');
+        // Another workflow hands its own jobs what they may do.
+        if (uses === undefined && writes) expect(JSON.stringify(job), name).not.to.match(ownCode);
+      }
+    }
   });
 
   it('compares Node in the image with the list that its project has signed', () => {

@@ -11,6 +11,7 @@ import { isAtLeast } from '../../kube/raw-object.ts';
 import { splitKey } from '../../kube/store.ts';
 import type { FleetNumbers } from '../../telemetry/metrics.ts';
 import { Evictions } from './evictions.ts';
+import { FirstClusters } from './first-clusters.ts';
 import { FleetSlots } from './fleet-slots.ts';
 import {
   disrupts,
@@ -68,7 +69,7 @@ export class Fleet {
   readonly #known = new Map<string, FleetStanding>();
   readonly #failing = new Set<string>();
   /** Clusters with a rollout whose revision is not known to work yet. */
-  readonly #unverified = new Set<string>();
+  readonly #unverified: FirstClusters;
   /** When a revision was last verified, on the wall clock. */
   #lastVerified = Number.NEGATIVE_INFINITY;
   readonly #slots: FleetSlots;
@@ -103,6 +104,7 @@ export class Fleet {
     const { maxConcurrentRollouts: slots, maxNamespaceShare: namespaceShare } = limits;
     this.#slots = new FleetSlots({ slots, namespaceShare }, wake);
     this.evictions = new Evictions(wake);
+    this.#unverified = new FirstClusters(() => world.wall());
     this.#limits = limits;
     this.#world = world;
     this.#wake = wake;
@@ -253,20 +255,24 @@ export class Fleet {
     const known = this.#known.get(key);
     if (known?.rolling === true) return null;
     const since = known?.queuedSince ?? this.#world.wall();
-    return this.#slots.placeOf(key, since, this.#firstOf(key, since));
+    const first = this.#firstOf(key, since);
+    const place = this.#slots.placeOf(key, since, first);
+    if (place === null || first === undefined || splitKey(first)[0] === splitKey(key)[0]) return place;
+    return { ...place, firstForSeconds: this.#unverified.remainingSeconds(first) };
   }
 
   /** The cluster that goes first, unless a revision was verified since this one began to wait. */
   #firstOf(key: string, since: number): string | undefined {
     if (!this.#limits.verifyFirstCluster || this.#lastVerified >= since || this.stages.selects(key)) return undefined;
     // A cluster that may need a person, such as a paused one with a missing member, does not keep other namespaces
-    // waiting.
+    // waiting, nor does one whose namespace has kept them waiting for long.
     const [own] = splitKey(key);
-    return [...this.#unverified].find(
+    return [...this.#unverified.keys()].find(
       (other) =>
         other !== key &&
         !this.stages.selects(other) &&
-        (splitKey(other)[0] === own || (this.#known.get(other)?.stuckBy ?? null) === null),
+        (splitKey(other)[0] === own ||
+          ((this.#known.get(other)?.stuckBy ?? null) === null && this.#unverified.remainingSeconds(other) > 0)),
     );
   }
 

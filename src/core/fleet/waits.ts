@@ -95,6 +95,8 @@ export interface FleetPlace {
   readonly stuck: readonly StuckCluster[];
   /** The cluster that goes first, as `namespace/name`, if it alone may be rolling. */
   readonly first?: string;
+  /** After that it keeps this cluster, which is of another namespace, waiting no longer. */
+  readonly firstForSeconds?: number;
   /**
    * The namespace whose clusters have as many slots as one namespace may; `limit`, `place` and `stalled` refer to it.
    */

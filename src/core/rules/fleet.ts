@@ -159,7 +159,12 @@ export const turn = {
     requestedBy,
   }),
   AwaitingFleetSlot: rule<FleetPlace>({
-    holds: ({ situation }) => situation.snapshot.fleetQueue,
+    holds: ({ situation: { snapshot, deadlines } }) => {
+      if (snapshot.fleetQueue === null) return null;
+      const { firstForSeconds, ...place } = snapshot.fleetQueue;
+      if (firstForSeconds !== undefined) deadlines.reached(0, firstForSeconds);
+      return place;
+    },
     sentence: ({ limit, place, stuck, first, namespace }) =>
       `${
         first === undefined
@@ -169,7 +174,7 @@ export const turn = {
     meaning:
       'The limit of rolling clusters is reached, in the fleet (--max-concurrent-rollouts) or in the namespace (--max-namespace-share), or the first cluster has not verified its revision yet (--verify-first-cluster).',
     details:
-      'Of the clusters that no MySQLRolloutSequence selects, one goes first: another one begins once no rolling cluster lacks a member that has participated at the new revision for minReadySeconds, or once a cluster has verified its revision since this one became stale. A revision that fails lets the next cluster try, up to --max-failing-rollouts. A rollout that has begun and may need a person gives up its slot while all of its members participate, and is first in the queue once it can continue. While one of its members is away it keeps its slot, and the message names it; with --release-stalled-slots it loses the slot once it is stalled. Members that are down need no slot.',
+      'Of the clusters that no MySQLRolloutSequence selects, one goes first: another one begins once no rolling cluster lacks a member that has participated at the new revision for minReadySeconds, or once a cluster has verified its revision since this one became stale. A revision that fails lets the next cluster try, up to --max-failing-rollouts. Clusters of one namespace keep those of others waiting for at most an hour. A rollout that has begun and may need a person gives up its slot while all of its members participate, and is first in the queue once it can continue. While one of its members is away it keeps its slot, and the message names it; with --release-stalled-slots it loses the slot once it is stalled. Members that are down need no slot.',
     endedBy: ['time'],
     ends: 'By itself, when another cluster is done, or the first one has verified its revision.',
     overridable: true,

@@ -57,7 +57,7 @@ export const step = {
       `Kubernetes' disruption controller has not observed ${evictions} evictions of other clusters yet, and ${limit} may wait for it at a time`,
     meaning: "Kubernetes' disruption controller is behind with evictions of other clusters.",
     details:
-      'It observes an eviction only while the pod terminates. If it is later than the new pod, the PodDisruptionBudget of that cluster stays closed for two minutes. So only a few evictions of the fleet wait for it at a time.',
+      'It observes an eviction only while the pod terminates. If it is later than the new pod, the PodDisruptionBudget of that cluster stays closed for two minutes. So only a few evictions wait for it at a time. Those of another namespace count as one.',
     endedBy: ['Kubernetes'],
     ends: 'By itself, when the disruption controller has observed one of these evictions. If that takes minutes, look at kube-controller-manager.',
     overridable: true,
@@ -219,9 +219,9 @@ const sinceThen = ({ silent }: { readonly silent: string | null }): string =>
 const transactions = (number: number): string => `${number} transaction${number === 1 ? '' : 's'}`;
 
 /**
- * How many evictions of the whole fleet may wait for the disruption controller. It has one worker: the next eviction is
- * sent when one of them has been observed, so that evictions begin at the rate at which it works. It observes an
- * eviction only while the pod terminates: if the pod's successor exists first, the budget stays closed for two minutes
- * (docs/decisions/0021).
+ * How many evictions may wait for the disruption controller; those of another namespace count as one. It has one
+ * worker: the next eviction is sent when one of them has been observed, so that evictions begin at the rate at which it
+ * works. It observes an eviction only while the pod terminates: if the pod's successor exists first, the budget stays
+ * closed for two minutes (docs/decisions/0021).
  */
 export const mostUnobservedEvictions = 5;

@@ -328,6 +328,30 @@ describe('the slots of a fleet', () => {
     expect(watched.woken).to.include('other/1');
   });
 
+  it('are kept from other namespaces for an hour at most, whatever a tenant changes meanwhile', () => {
+    const watched = new Watched({ verifyFirstCluster: true });
+    const hour = 3600;
+    const queueOf = (key: string) => watched.fleet.factsFor(key, 'OnDelete', 'r').fleetQueue;
+    watched.rolls('tenant/1');
+    for (const key of ['tenant/2', 'other/1']) watched.waits(key, 10);
+    expect(queueOf('other/1')).to.include({ first: 'tenant/1', firstForSeconds: hour });
+    expect(queueOf('tenant/2')).to.include({ first: 'tenant/1' }).and.not.to.have.property('firstForSeconds');
+    watched.now += hour - 100;
+    watched.notify('tenant/1', { rollout: { ...newRollout('r2', at(watched.now)), begunAt: at(watched.now) } });
+    expect(queueOf('other/1')).to.include({ first: 'tenant/1', firstForSeconds: 100 });
+    watched.notify('tenant/1', {});
+    expect(watched.woken).to.include('other/1');
+    watched.now += 30;
+    watched.rolls('tenant/1');
+    expect(queueOf('other/1')).to.include({ first: 'tenant/1', firstForSeconds: 70 });
+    watched.now += 70;
+    expect([watched.place('other/1'), watched.place('tenant/2')]).to.deep.equal([null, 2]);
+    watched.notify('tenant/1', {});
+    watched.now += 60;
+    watched.rolls('tenant/1');
+    expect(queueOf('other/1'), 'after a pause').to.include({ firstForSeconds: hour });
+  });
+
   it('are not promised for members that are down, which need none', () => {
     const watched = new Watched({ maxConcurrentRollouts: 1 });
     watched.fleet.promise('a', { step: 'delete', effects: ['brings', 'removes'] });
