@@ -63,8 +63,8 @@ function verdictOf({ snapshot }: Situation, member: Member, next: readonly numbe
 }
 
 /**
- * The members of the next step; while a step without members is held, those of the first line that takes some. In the
- * other modes, while a step is held, the members that the StatefulSet controller still has to replace.
+ * The members of the next step. While a step without members is held: those of the first line that has some. In the
+ * other modes, while a step is held: the members that the StatefulSet controller still has to replace.
  */
 function nextOrdinals(situation: Situation, procedure: Procedure, { candidate, hold }: NextStep): readonly number[] {
   const leftToKubernetes = hold === null || situation.policy.mode === 'OnDelete' ? null : notYetReplaced(situation);
@@ -81,9 +81,9 @@ function nextOrdinals(situation: Situation, procedure: Procedure, { candidate, h
 }
 
 /**
- * The state of a cluster in one word, for people. Programs read the conditions. `Waiting` is for a wait that a user
- * requested, or that may need a person; `Blocked` needs one; while it is `Settling`, every member is updated, but not
- * all of them work yet.
+ * The state of a cluster in one word, for people. Programs read the conditions. `Waiting` is a wait that a user
+ * requested, or that may need a person. `Blocked` needs a person. While it is `Settling`, every member is updated, but
+ * not all of them work yet.
  */
 export type Phase = 'UpToDate' | 'Progressing' | 'Waiting' | 'Blocked' | 'Settling' | RulePhase;
 

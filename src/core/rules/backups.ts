@@ -3,16 +3,16 @@ import { withoutFullStop } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
 import { after, rule } from './rule.ts';
 
-/** A backup that takes longer has probably not ended because its pod does not end. */
+/** A backup that takes longer has probably failed to end because its pod does not end. */
 const longestBackupHours = 6;
 
 type RunningBackup =
   /** The Job that has been active for the longest time. */
   | { readonly job: string; readonly startedAt: string; readonly restores?: true; readonly overdueHours?: number }
-  /** The PodDisruptionBudget that is closed, while no Job is seen. */
+  /** The PodDisruptionBudget that is closed although no Job was found. */
   | { readonly budget: string };
 
-/** Backups and restores read from a member, or write to it, and start again when it goes. */
+/** Backups and restores read from a member or write to it. They start over when it stops. */
 export const backups = {
   BackupRunning: rule<RunningBackup>({
     holds: ({ situation }) => runningBackup(situation),

@@ -8,32 +8,34 @@ import { after, rule } from './rule.ts';
 
 interface Clone {
   readonly member: number;
-  /** MySQL says that the clone has not completed, and the agent does not run it. */
+  /** MySQL reports that the clone has not completed, but the agent does not run it. */
   readonly unfinished: boolean;
-  /** Only where mysqld says how far it is. */
+  /** Only if mysqld reports its progress. */
   readonly progress?: ShownProgress;
 }
 
 /** As people see it, so that a message does not change with every byte. */
 interface ShownProgress {
   readonly stage: string;
-  /** In tens. */
+  /** In steps of ten. */
   readonly percent: number;
   readonly estimatedBytes: number;
-  /** Nothing has advanced for `stillSeconds`. */
+  /** The progress has not changed for `stillSeconds`. */
   readonly isStill: boolean;
 }
 
-/** A clone that reports nothing new for so long is worth a word. The alarm comes at the progress deadline. */
+/**
+ * A clone that makes no progress for this long is mentioned in the message. The alert fires at the progress deadline.
+ */
 const stillSeconds = 300;
 
 interface UnknownClone {
   readonly member: number;
-  /** Why its agent does not say; `null` if it was not asked recently enough. */
+  /** Why its agent does not report it; `null` if the agent was not asked recently enough. */
   readonly message: string | null;
 }
 
-/** A replica that copies its data is left alone: the copy would begin anew. */
+/** A replica that copies its data is left alone: otherwise the copy would start over. */
 export const cloning = {
   Cloning: rule<Clone>({
     holds: ({ situation, members }) =>
@@ -115,7 +117,7 @@ function explainProgress(progress: ShownProgress | undefined): string {
   return `; at least ${percent} % of ${size} is copied${inStage}${still}`;
 }
 
-/** Since the clone of the member last advanced; `null` if it makes none, or if nobody says how far it is. */
+/** Seconds since the clone of the member last advanced; `null` if it is not cloning, or if its progress is unknown. */
 export const cloneAdvancedForSeconds = ({ members }: Situation, ordinal: number): number | null =>
   members.find((member) => member.ordinal === ordinal)?.facts.clone?.unchangedForSeconds ?? null;
 

@@ -8,11 +8,11 @@ import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 
 // Rules that block every step except taking back a demotion.
 
-/** How long a policy has to be gone before its end permits anything. */
+/** How long a policy has to be gone before the end of its settings permits anything. */
 const policySettlesSeconds = 30;
 
 /**
- * Every step is blocked, except taking back a demotion. Requests of a person come first, so that they stay visible
+ * Every step is blocked, except taking back a demotion. What a person requested comes first, so that it stays visible
  * while MOCO writes the StatefulSet.
  */
 export const everything = {
@@ -21,7 +21,7 @@ export const everything = {
       const { snapshot, policy } = asked.situation;
       const unreadable = isReadable(policy.maxUnavailable) ? null : `maxUnavailable is ${policy.maxUnavailable}`;
       const problem = snapshot.settingsProblem ?? unreadable;
-      // The program that replaces pods changes only if a pause would not hold that.
+      // A change of who replaces the pods, unless a pause would hold that anyway.
       if (asksFor(asked, 'handsOver') && !(policy.paused && snapshot.settingsProblem !== null)) return null;
       return problem === null ? null : { problem };
     },
@@ -129,7 +129,7 @@ export const everything = {
     assumed: after('moment', (snapshot) => withStatefulSet(snapshot, { deleting: false })),
   }),
   StatefulSetNotObserved: rule<{
-    /** Absent while nobody writes the StatefulSet again and again. */
+    /** Absent unless somebody writes the StatefulSet again and again. */
     readonly contention?: Contention;
   }>({
     holds: (asked) => {
@@ -194,9 +194,9 @@ export const everything = {
   }),
   RevisionFlapping: rule<{
     readonly revisions: number;
-    /** When no more than three of them are left within ten minutes. */
+    /** When at most three revisions are left within ten minutes. */
     readonly until: string;
-    /** Absent if nothing shows one. */
+    /** Absent if the writers are not known. */
     readonly writers?: readonly string[];
   }>({
     holds: (asked) =>
@@ -221,7 +221,7 @@ export const everything = {
 /**
  * While this program has to adopt a StatefulSet, or leaves it to partitions, each of these writes may undo the last
  * step of the rollout. An adopted StatefulSet only waits for the status. The decision is repeated after a while, since
- * no event may follow the last write.
+ * the last write may be followed by no event.
  */
 function isContested(asked: Asked): boolean {
   const { situation } = asked;
@@ -232,7 +232,7 @@ function isContested(asked: Asked): boolean {
 
 const contentionReviewSeconds = 10;
 
-/** The program that replaces pods stays the same, and only repairs happen, if the user allows these. */
+/** Who replaces the pods stays the same, and only repairs happen, if the user allows these. */
 function isPausedFor(asked: Asked): boolean {
   const { situation } = asked;
   const { policy, snapshot } = situation;
@@ -248,7 +248,7 @@ function explainWriters(writers: readonly string[]): string {
   return `${writers.join(', ')} have written the pod template, ${newest} last`;
 }
 
-/** More update revisions than this within ten minutes are no corrections. */
+/** More update revisions than this within ten minutes are not just corrections. */
 const mostRevisions = 3;
 export const flappingWindowSeconds = 600;
 

@@ -2,13 +2,13 @@ import type { FleetHold, FleetPlace, StuckCluster } from '../fleet/waits.ts';
 import { andMore, durationText, timeText, withoutFullStop } from '../sentences.ts';
 import { after, type Rule, rule } from './rule.ts';
 
-// The holds that other clusters cause are facts; the rules name them.
+// Holds that other clusters cause are facts here; the rules give them names.
 
 type FleetHoldOf<Name extends FleetHold['rule']> = Extract<FleetHold, { readonly rule: Name }>;
 
 /**
- * A rule that holds while the wait with its name lasts. `plan --fleet` plays the other clusters; a plan of one cluster
- * assumes that the wait is over. Each can be overridden for one cluster.
+ * A rule that holds while the wait of the same name lasts. `plan --fleet` simulates the other clusters; a plan of one
+ * cluster assumes that the wait is over. Each rule can be overridden for one cluster.
  */
 const byOthers = <Name extends FleetHold['rule']>(
   name: Name,
@@ -31,7 +31,7 @@ const byOthers = <Name extends FleetHold['rule']>(
 
 const requestedBy = 'a MySQLRolloutSequence';
 
-/** How many clusters of a stage are not done, and one of them. */
+/** How many clusters of a stage are unfinished, and the name of one. */
 export function notYet(unfinished: number, clusters: number, cluster: string): string {
   if (clusters === 1) return `${cluster} is not up to date and healthy`;
   return unfinished === 1
@@ -39,10 +39,7 @@ export function notYet(unfinished: number, clusters: number, cluster: string): s
     : `${unfinished} of ${clusters} clusters are not up to date and healthy, ${cluster} among them`;
 }
 
-/**
- * Stages of a MySQLRolloutSequence, and failures in the fleet: members that are down are replaced, and nothing else
- * happens.
- */
+/** Stages of a MySQLRolloutSequence, and failures in the fleet. Only members that are down are replaced. */
 export const fleet = {
   SequencesUnreadable: byOthers('SequencesUnreadable', {
     sentence: ({ message }) => `the controller cannot read MySQLRolloutSequences: ${withoutFullStop(message)}`,
@@ -146,8 +143,8 @@ export const fleet = {
 };
 
 /**
- * Turns among clusters. These rules are asked about a step that nothing else is known to hold: a cluster that could not
- * use its turn does not wait for one.
+ * The order of clusters. These rules apply to a step that nothing else is known to hold: a cluster that could not use
+ * its turn does not wait for one.
  */
 export const turn = {
   AwaitingStageSlot: byOthers('AwaitingStageSlot', {

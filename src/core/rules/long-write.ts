@@ -2,7 +2,7 @@ import { mostWrites, type OpenWrite } from '../on-demand-facts.ts';
 import { freshSeconds, isPastAsking } from '../replicas-behind.ts';
 import { type Asked, after, rule } from './rule.ts';
 
-/** Shorter writes end before MOCO cuts anything off, and waiting for them is part of every switchover. */
+/** Shorter writes end before MOCO cuts them off, and every switchover waits for them anyway. */
 export const longWriteSeconds = 1;
 
 interface LongWrite {
@@ -10,7 +10,7 @@ interface LongWrite {
   /** The oldest write. `null` while the primary has not answered recently. */
   readonly write: Omit<OpenWrite, 'ageSeconds'> | null;
   readonly others: number;
-  /** How long a switchover waits for writes. `null` if until they end. */
+  /** How long a switchover waits for writes. `null` if it waits until they end. */
   readonly graceSeconds: number | null;
 }
 

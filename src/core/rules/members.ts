@@ -4,9 +4,9 @@ import { plural, withoutFullStop } from '../sentences.ts';
 import { type Member, reliedOn, type Situation } from '../situation.ts';
 import { after, rule } from './rule.ts';
 
-// The members themselves are asked before a working one is stopped. For 50 s after a node has lost its power, the
-// conditions of its pods stay as they were (kube-controller-manager, --node-monitor-grace-period), and MOCO checks once
-// a minute without an event.
+// Before a working member is stopped, the other members themselves are asked. For 50 s after a node has lost its power,
+// the conditions of its pods stay as they were (kube-controller-manager, --node-monitor-grace-period), and without an
+// event MOCO checks only once a minute.
 
 interface SilentMember {
   readonly member: number;
@@ -15,7 +15,7 @@ interface SilentMember {
   readonly message: string;
 }
 
-/** In the group of the steps: members are only asked once nothing else holds. */
+/** In the group of the steps: members are asked only once nothing else holds. */
 export const silent = {
   MembersNotAsked: rule<{ readonly members: readonly number[] }>({
     holds: ({ situation, members: taken }) => {
@@ -55,12 +55,12 @@ export const silent = {
   }),
 };
 
-/** Every one of these members has just answered. */
+/** Each of these members has answered recently. */
 export const everyAnswer = (members: readonly { readonly uid: string }[]): readonly AskedMember[] =>
   members.map(({ uid }) => ({ uid, reading: { kind: 'ready' }, ageSeconds: 0, unknownForSeconds: 0 }));
 
 /**
- * An answer counts as long as those of replicas, and sets no deadline: members are asked once a step needs it. `null`
+ * An answer is valid as long as those of replicas, and sets no deadline: members are asked once a step needs it. `null`
  * if there is none.
  */
 function freshAnswer({ snapshot }: Situation, { facts }: Member): AskedMember | null {
@@ -69,7 +69,8 @@ function freshAnswer({ snapshot }: Situation, { facts }: Member): AskedMember | 
 }
 
 /**
- * A primary that replicates from elsewhere is not ready while its upstream is unavailable, and its replicas follow it.
+ * A primary that replicates from elsewhere is not ready while its upstream is unavailable, but its replicas still
+ * follow it.
  */
 function silenceOf(situation: Situation, member: Member): SilentMember | null {
   const { snapshot, policy, deadlines } = situation;
@@ -79,7 +80,7 @@ function silenceOf(situation: Situation, member: Member): SilentMember | null {
   const mayBeUnready = member.primary && snapshot.cluster.replicatesFromElsewhere;
   if (reading.kind === 'ready' || (reading.kind === 'notReady' && mayBeUnready)) return null;
   if (reading.kind === 'unknown' && deadlines.reached(unknownForSeconds, policy.silentMemberGraceSeconds)) return null;
-  // It is asked again then.
+  // The member is asked again once its answer is too old.
   deadlines.reached(ageSeconds, freshSeconds);
   return { member: member.ordinal, answer: reading.kind, message: reading.message };
 }

@@ -3,16 +3,16 @@ import type { Question } from '../questions.ts';
 import type { Situation } from '../situation.ts';
 import { after, holdsIf, rule } from './rule.ts';
 
-// Without moco-controller a member that is stopped does not come back: a fresh mysqld is read-only and follows no
-// member until MOCO has configured it. MOCO's last status looks the same whether it works or not.
+// Without moco-controller a stopped member does not come back: a fresh mysqld is read-only and follows no primary until
+// MOCO has configured it. MOCO's last status looks the same whether or not it works.
 
-/** A reading counts for so long. Every pass of a rollout renews it, so that a step seldom waits for it. */
+/** How long a reading is valid. Every pass of a rollout renews it, so a step seldom waits for it. */
 const freshSeconds = 10;
 /** How often the Lease is read while a step waits. */
 const againSeconds = 2;
-/** How often it is tried whether the Lease may be read. */
+/** How often the controller checks again whether it may read the Lease. */
 const forbiddenSeconds = 60;
-/** Beyond the Lease's own duration: a reading dates a renewal no better than from one reading to the next. */
+/** Added to the Lease's own duration: a reading only shows that a renewal happened since the reading before. */
 const slackSeconds = 15;
 
 interface Absence {
@@ -22,7 +22,7 @@ interface Absence {
   readonly holder: string;
 }
 
-/** In the group of the steps: the Lease is only waited for once nothing else holds. */
+/** In the group of the steps: the Lease is only awaited once nothing else holds. */
 export const mocoAway = {
   MocoNotAsked: rule({
     holds: ({ situation: { snapshot } }) => holdsIf(!isKnown(snapshot.moco)),

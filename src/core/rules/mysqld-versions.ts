@@ -42,7 +42,7 @@ export const mysqldVersions = {
   }),
 };
 
-/** A working member waits for the data of every due member, any other one only for its own. */
+/** A working member waits for the data of every due member, any other member only for its own data. */
 function versionRefused({ situation, members, effects }: Asked): RefusedData | null {
   const isOfAll = effects.some(({ member }) => member === null) || members.some(({ participates }) => participates);
   const asked = isOfAll ? [...members, ...dueMembers(situation)] : members;

@@ -107,7 +107,7 @@ export const step = {
   }),
 };
 
-/** What is only asked once nothing else holds, in the turn of the cluster. */
+/** What is asked only once nothing else holds, in the cluster's turn. */
 export const answers = {
   ...preflightRunning,
   ...checks,
@@ -167,19 +167,19 @@ const nextOpeningText = (opensAt: string | null, neededSeconds: number): string 
 
 /** The decision is repeated after this time, in case the controller misses that an eviction was observed. */
 const recheckSeconds = 5;
-/** After how long a refused dry run of a release is tried again. */
+/** How long to wait before a refused dry run of a release is retried. */
 const releaseRetrySeconds = 10;
 
 const longestRetryDelaySeconds = 30;
 /** How long the same step waits after consecutive failures: 2 s, 4 s, 8 s, 16 s, then 30 s. */
 const retryDelaySeconds = (tries: number): number => Math.min(2 ** tries, longestRetryDelaySeconds);
 
-/** The step may go, but the last attempt to write it failed. */
+/** The step is allowed, but the last attempt to write it failed. */
 export const isOfItsWrite = (rule: string): boolean => rule === 'ConfirmationTooSlow' || rule === 'StepRefused';
 
 /**
- * A step that the API server was too slow for, or did not carry out, waits before it is tried again. Any other step
- * continues, unless an earlier step may still happen: then no step is done until that is known.
+ * A step that the API server was too slow for, or did not carry out, waits before it is retried. Other steps continue,
+ * unless an earlier step may still happen: then no step is done until its outcome is known.
  */
 function failedStep({ situation, step }: Asked, cause: 'tooSlow' | 'refused'): { readonly message: string } | null {
   const { stepFailure: failure } = situation.snapshot;
@@ -219,9 +219,8 @@ const sinceThen = ({ silent }: { readonly silent: string | null }): string =>
 const transactions = (number: number): string => `${number} transaction${number === 1 ? '' : 's'}`;
 
 /**
- * How many evictions of the whole fleet may wait for the disruption controller. It has one worker: the next eviction is
- * sent when one of them has been observed, so that evictions begin at the rate at which it works. It observes an
- * eviction only while the pod terminates: if the pod's successor exists first, the budget stays closed for two minutes
- * (docs/decisions/0021).
+ * How many evictions in the whole fleet may wait for the disruption controller. It has one worker: the next eviction is
+ * sent once it has observed one of them, so evictions begin as fast as it works. It observes an eviction only while the
+ * pod terminates: if the pod's successor exists first, the budget stays closed for two minutes (docs/decisions/0021).
  */
 export const mostUnobservedEvictions = 5;

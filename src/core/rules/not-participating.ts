@@ -15,10 +15,10 @@ export const notParticipating = {
   MemberDownOutOfOrder: rule<{
     readonly member: number;
     readonly pod: string;
-    /** The member that the partition reaches first. */
+    /** The member that the partition would reach first. */
     readonly next: number;
     readonly revision: string;
-    /** The revision at which the member would come up again. */
+    /** The revision at which the member would be recreated. */
     readonly current: string;
   }>({
     holds: ({ situation, step, members: [next] }) => {
@@ -42,7 +42,7 @@ export const notParticipating = {
   }),
   AwaitingFailover: rule<{
     readonly primary: number;
-    /** The replica that may have lost the primary. `null` once the primary is known not to participate. */
+    /** The replica that may have lost its primary. `null` once the primary is known not to participate. */
     readonly replica: number | null;
     readonly graceSeconds: number;
   }>({
@@ -161,9 +161,9 @@ export const notParticipating = {
 };
 
 /**
- * Replicas become not ready because the primary is gone, and MOCO needs their running mysqld for the failover. If there
- * is no failover in time, the primary itself goes, when as many others participate as a failover needs, or when nobody
- * does: it has no relay log. Running replicas have a rule of their own.
+ * Replicas that become not ready because the primary is gone: MOCO needs their running mysqld for the failover. If no
+ * failover happens in time, the primary itself is restarted when enough other members participate for a failover, or
+ * when none does: it has no relay log. Running replicas have a separate rule.
  */
 function mayGoWithoutPrimary({ participating, majority }: Situation, member: Member): boolean {
   if (member.participates) return false;
@@ -171,13 +171,16 @@ function mayGoWithoutPrimary({ participating, majority }: Situation, member: Mem
 }
 
 /**
- * Replicas without a primary become not ready before Kubernetes knows of the primary's node: 27 s after its loss of
- * power, while the primary's pod stayed ready for another 17 s (seen with Kubernetes 1.36 and MOCO 0.36). The node
+ * Replicas without a primary become not ready before Kubernetes notices that the primary's node is gone: 27 s after it
+ * lost power, while the primary's pod stayed ready for another 17 s (seen with Kubernetes 1.36 and MOCO 0.36). The node
  * controller waits for 50 s (kube-controller-manager, --node-monitor-grace-period) and checks every 5 s.
  */
 const lostPrimarySeconds = 60;
 
-/** It has followed and is no longer ready: MOCO may need it for a failover, whatever the primary's pod says. */
+/**
+ * The replica has followed the primary and is no longer ready: MOCO may need it for a failover, whatever the primary's
+ * pod shows.
+ */
 function mayHaveLostPrimary({ deadlines }: Situation, member: Member): boolean {
   const { state, facts, primary, crashLoop } = member;
   const mysqld = mysqldOf(facts);
@@ -190,9 +193,9 @@ interface UnfinishedFailover {
   readonly primary: number;
   readonly member: number;
   readonly graceSeconds: number;
-  /** What MOCO reports of a primary whose pod seems to participate, otherwise `null`. */
+  /** The state that MOCO reports although the primary's pod seems to participate, otherwise `null`. */
   readonly state: 'Failed' | 'Lost' | null;
-  /** What MySQL itself says. `null` if it was not asked recently. */
+  /** What MySQL itself reports. `null` if it was not asked recently. */
   readonly said: ReplicaSaid | null;
 }
 

@@ -82,7 +82,7 @@ export const participating = {
   }),
   ForeignDemote: rule<{ readonly member: number }>({
     holds: ({ situation: { members, policy, deadlines } }) => {
-      // On the primary it has had no effect; on a replica it takes effect at its promotion.
+      // On the primary it has had no effect; on a replica it takes effect when that replica is promoted.
       const foreign = members.find(({ state, primary, facts: { demote, demotedFor, demoteForSeconds } }) => {
         if (!demote || demotedFor !== null || state === 'terminating') return false;
         return !primary || deadlines.reached(demoteForSeconds, policy.switchoverTimeoutSeconds);
@@ -175,9 +175,10 @@ interface UnsettledMember {
 }
 
 /**
- * Updated members have to be settled and participate for minReadySeconds. With a budget above 1 a starting member only
- * uses its part of the budget. A failing member, and one whose containers restart in place, still blocks the rollout,
- * and each of them blocks its end. While nobody participates, nobody can settle.
+ * Updated members have to be settled and to participate for minReadySeconds. With a budget above 1, a member that is
+ * still starting merely uses its share of the budget. A failing member still blocks the rollout, and so does a member
+ * whose containers restart in place. The rollout does not end before all of them have settled. While no member
+ * participates, none can settle.
  */
 function unsettledMember(asked: Asked): UnsettledMember | null {
   const { situation, members: taken } = asked;
@@ -206,8 +207,9 @@ interface UnhealthyCluster {
 }
 
 /**
- * MOCO reports every member in sync. With a budget above 1 it may miss members that this rollout is replacing, as long
- * as the cluster is available. MOCO's own partition controller only requires `Healthy`, if the member is ready.
+ * MOCO has to report every member in sync. With a budget above 1 it may miss members that this rollout is replacing, as
+ * long as the cluster is available. MOCO's own partition controller only requires `Healthy`, and only if the member is
+ * ready.
  */
 function clusterNotHealthy(asked: Asked): UnhealthyCluster | null {
   const { snapshot, members, missing, replicas, budget } = asked.situation;

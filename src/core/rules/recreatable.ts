@@ -13,7 +13,7 @@ import type { Member, Situation } from '../situation.ts';
 import type { MemberFacts } from '../snapshot.ts';
 import { after, rule } from './rule.ts';
 
-// Rules about what deleting a pod would destroy, and whether it could come back.
+// Rules about what deleting a pod would destroy, and whether the pod could be recreated.
 
 export const recreatable = {
   ClaimTerminating: rule<{
@@ -91,7 +91,7 @@ export const recreatable = {
   }),
 };
 
-/** In the group of the steps: what a member needs is only read once nothing else holds. */
+/** In the group of the steps: what a member needs is read only once nothing else holds. */
 export const unread = {
   RecreationUnknown: rule<{ readonly members: readonly number[] }>({
     holds: ({ members }) => {
@@ -121,7 +121,7 @@ export const unread = {
   }),
 };
 
-/** Why a member that has lost its data would stay empty: MySQL clones within a series alone. `null` if it may clone. */
+/** Why a member that has lost its data would stay empty: MySQL clones only within a series. `null` if it can clone. */
 function uncloneableAt({ primary, snapshot }: Situation): { readonly donor: string; readonly mysqld: string } | null {
   const [donor, mysqld] = [primary?.facts.mysqld.version?.version, snapshot.statefulSet?.mysqld.version?.version];
   if (donor === undefined || mysqld === undefined) return null;
@@ -129,9 +129,9 @@ function uncloneableAt({ primary, snapshot }: Situation): { readonly donor: stri
 }
 
 /**
- * The claims without which the data end with the pod. An unschedulable pod mounts nothing: if its claim is missing, the
- * StatefulSet controller creates another one anyway. For any other pod the kubelet may have mounted the volume,
- * whatever runs.
+ * The claims whose data end with the pod. An unschedulable pod mounts nothing: if its claim is missing, the StatefulSet
+ * controller creates another one anyway. For any other pod the kubelet may have mounted the volume, whatever is
+ * running.
  */
 export const endingClaims = ({ recreatable, unschedulable }: MemberFacts): readonly EndingClaim[] =>
   (recreatable.kind === 'asked' ? recreatable.claims : []).filter(
@@ -162,7 +162,7 @@ function asksAbout(ordinals: readonly number[], { members }: Situation): readonl
   return asked.length === 0 ? [] : [{ kind: 'recreatable', members: asked.map(({ ordinal }) => ordinal) }];
 }
 
-/** While a reading holds a step, it is read again once it is too old. */
+/** A reading that holds a step is read again once it is too old. */
 function readAgain({ deadlines }: Situation, { facts: { recreatable } }: Member): void {
   if (recreatable.kind === 'asked') deadlines.reached(recreatable.ageSeconds, freshRecreatableSeconds);
 }
@@ -176,7 +176,7 @@ const explainTied = (member: string, { nodeName, refusals, ties }: TiedToNode): 
 const explainRefusal = (member: string, message: string): string =>
   `the API server would not admit another pod of ${member}: ${pointedOut(message)}`;
 
-/** Why the member could not be recreated as it is, each a sentence without a full stop. For people. */
+/** Why the member could not be recreated as it is; each reason is a sentence without a full stop. For people. */
 export const obstacles = (facts: MemberFacts): readonly string[] => {
   const { name } = facts;
   const [tied, refusal] = [tiedOf(facts), refusalOf(facts)];

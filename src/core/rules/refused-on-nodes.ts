@@ -13,17 +13,17 @@ interface Refused extends Pick<NodeRefusal, 'nodeName' | 'message'> {
 
 interface Awaited {
   readonly nodes: readonly string[];
-  /** The node that is asked about the configuration, or `null`. */
+  /** The node that checks the configuration, or `null`. */
   readonly checking: string | null;
-  /** Of the first node that has any. */
+  /** The message of the first node that has one. */
   readonly message: string | null;
   readonly limitSeconds: number;
 }
 
 /**
- * Problems that would keep the update revision from running are found on the nodes before any member is touched. These
- * rules come before the fleet, which counts such a cluster as failing: while others fail, too, users still see what to
- * fix, and it is tried again.
+ * Nodes can show problems of the update revision before any member is touched. These rules come before those of the
+ * fleet, which counts such a cluster as failing: so even while other clusters fail, users see what to fix, and the
+ * nodes try again.
  */
 export const refusedOnNodes = {
   ImageUnavailable: rule<Refused>({
@@ -87,8 +87,7 @@ export const preflightRunning = {
 };
 
 /**
- * A participating member waits for every node, any other one only for its own. A restore brings nothing of the
- * revision.
+ * A participating member waits for every node, any other member only for its own. A restore does not need the revision.
  */
 function refused(asked: Asked, result: NodeRefusal['result']): Refused | null {
   const { situation, step, members } = asked;

@@ -8,8 +8,8 @@ import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 // Rules about a failing revision, and about clusters that are not complete yet.
 
 /**
- * The revision fails where it was tried first. Members that are down get it once the progress deadline has passed
- * without a quorum.
+ * The revision fails where it was tried first. Without a quorum, members that are down get it once the progress
+ * deadline has passed.
  */
 export const failing = {
   UpdateRevisionFailing: rule<FailingMember>({
@@ -65,7 +65,7 @@ export const unfinished = {
   }),
   MemberMissing: rule<{
     readonly members: readonly number[];
-    /** The FailedCreate message of the StatefulSet controller, or what prevents it from creating the pod. */
+    /** The StatefulSet controller's FailedCreate message, or what prevents it from creating the pod. */
     readonly message: string | null;
   }>({
     holds: (asked) => {
@@ -112,16 +112,17 @@ function strangerAt(missing: readonly number[], { members }: ClusterSnapshot): s
   return stranger === undefined ? null : `the StatefulSet does not control the pod ${stranger.name}`;
 }
 
-/** Then, under OnDelete, nothing is lost if members that are down get the revision. */
+/** The quorum stays lost. Under OnDelete nothing is lost if members that are down then get the revision. */
 function quorumIsLostForGood({ snapshot, policy, deadlines, participating, majority }: Situation): boolean {
   if (participating >= majority || policy.mode !== 'OnDelete') return false;
   return deadlines.reached(snapshot.memory.sinceProgressSeconds, policy.progressDeadlineSeconds);
 }
 
 /**
- * Every step waits for a missing member, except the deletion of members that are down, which waits only for the
- * StatefulSet controller: it has not created a pod yet and may never be able to (a quota or an admission policy can
- * reject the template). A switchover continues unless that is known: MOCO's clustering then stops until a person helps.
+ * Every step waits for a missing member, with one exception: deleting members that are down waits only while the
+ * StatefulSet controller has not created a pod yet and may never be able to (a quota or an admission policy can reject
+ * the template). A switchover continues unless creating is known to be impossible: MOCO's clustering then stops until a
+ * person helps.
  */
 function isMissed(asked: Asked): boolean {
   const { missing, snapshot } = asked.situation;

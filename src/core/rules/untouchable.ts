@@ -2,7 +2,7 @@ import { contradiction } from '../member.ts';
 import { isPossibleSize, type Situation } from '../situation.ts';
 import { after, holdsIf, rule } from './rule.ts';
 
-// Rules under which nothing is written at all.
+// Rules under which nothing at all is written.
 
 export const untouchable = {
   SnapshotInconsistent: rule<{ readonly problem: string }>({
@@ -72,7 +72,7 @@ export const untouchable = {
     assumed: null,
   }),
   DefinitionOutdated: rule<{
-    /** The API server's answer to a status that its CRD does not know. */
+    /** The API server's answer to a status with fields that its CRD does not know. */
     readonly message: string;
   }>({
     holds: ({ situation }) => {
