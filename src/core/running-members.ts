@@ -55,8 +55,8 @@ export function hasNeverFollowed({ policy, deadlines }: Situation, { facts }: Me
 }
 
 /**
- * A primary that MOCO has not configured since its pod was created, after a failover would have ended, has no replica:
- * no commit waits for this member.
+ * The primary does not participate, MOCO has not configured it since its pod was created, and a failover would be over
+ * by now: no commit waits for this member.
  */
 function primaryLeadsNobody({ primary, snapshot, policy, deadlines }: Situation): boolean {
   if (primary?.participates) return false;

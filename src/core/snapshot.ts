@@ -51,7 +51,7 @@ export interface ClusterSnapshot {
    * The active Jobs that back this cluster up or restore it, whether or not MOCO has closed the PodDisruptionBudget.
    */
   readonly backupJobs: readonly BackupJobFacts[];
-  /** Why Jobs can't be read although the cluster has a backup policy, or `null`. */
+  /** Why Jobs cannot be read although the cluster has a backup policy, or `null`. */
   readonly backupsUnreadable: string | null;
   /** Somebody writes the spec of the StatefulSet again and again; `null` if nobody does. */
   readonly contention: Contention | null;

@@ -38,7 +38,7 @@ export function watched(situation: Situation, outcome: NextStep, complete: boole
   return { outcome: { candidate, hold: held }, asks: needsAnswer(situation, false), pass: allPass(situation) };
 }
 
-/** Only rules about checks hold the step, so a check decides whether it may go. */
+/** The step needs the checks, and no rule before those about checks holds it. */
 function reachesChecks(situation: Situation, { candidate, hold }: NextStep): boolean {
   return (
     effects(situation, candidate).some(({ kind }) => kind === 'risks') &&

@@ -12,7 +12,7 @@ export class Evictions {
   readonly #wake: (key: string) => void;
   readonly #unobserved = new Map<string, number>();
   readonly #reserved = new Set<string>();
-  /** Waiting clusters, those that have waited longest first. */
+  /** Waiting clusters, longest wait first. */
   readonly #waiting = new Set<string>();
   /** Those of them that were woken and have not decided since. */
   readonly #woken = new Set<string>();
@@ -25,7 +25,7 @@ export class Evictions {
     return this.#waiting.size;
   }
 
-  /** Of all clusters, or of all but one. Reservations that were made after that cluster's own do not count for it. */
+  /** In all clusters, or in all but one. For that cluster, later reservations than its own do not count. */
   unobserved(except?: string): number {
     let sum = 0;
     for (const [key, count] of this.#unobserved) if (key !== except) sum += count;
@@ -45,7 +45,7 @@ export class Evictions {
   }
 
   /**
-   * Counts an eviction before it is confirmed: what `decide` has just allowed to one cluster is not allowed to another.
+   * Counts an eviction before it is confirmed: what `decide` has just allowed one cluster is not allowed to another.
    * Returns a function that ends the reservation.
    */
   reserve(key: string): () => void {
@@ -76,10 +76,9 @@ export class Evictions {
 }
 
 /**
- * An eviction counts from the answer of the API server, which adds the pod to `status.disruptedPods`, until the
- * disruption controller has removed it from there, or until the pod's successor exists. With a successor the controller
- * keeps the entry for two minutes (Kubernetes 1.36, pkg/controller/disruption, buildDisruptedPodMap: it identifies pods
- * by name).
+ * An eviction counts from the API server's answer, which adds the pod to `status.disruptedPods`, until the disruption
+ * controller removes it from there or the pod's successor exists. Once there is a successor, the controller keeps the
+ * entry for two minutes (Kubernetes 1.36, pkg/controller/disruption, buildDisruptedPodMap: it identifies pods by name).
  */
 export function followEvictions({ budgets, pods }: Pick<Cache, 'budgets' | 'pods'>, evictions: Evictions): void {
   const count = (key: string): void => {

@@ -21,7 +21,7 @@ export const everything = {
       const { snapshot, policy } = asked.situation;
       const unreadable = isReadable(policy.maxUnavailable) ? null : `maxUnavailable is ${policy.maxUnavailable}`;
       const problem = snapshot.settingsProblem ?? unreadable;
-      // A change of who replaces the pods, unless a pause would hold that anyway.
+      // Invalid settings hold a change of who replaces the pods only if the rollout is paused as well.
       if (asksFor(asked, 'handsOver') && !(policy.paused && snapshot.settingsProblem !== null)) return null;
       return problem === null ? null : { problem };
     },
@@ -232,7 +232,7 @@ function isContested(asked: Asked): boolean {
 
 const contentionReviewSeconds = 10;
 
-/** Who replaces the pods stays the same, and only repairs happen, if the user allows these. */
+/** Whether a pause holds the step. Who replaces the pods never changes; repairs continue if the user allows them. */
 function isPausedFor(asked: Asked): boolean {
   const { situation } = asked;
   const { policy, snapshot } = situation;
