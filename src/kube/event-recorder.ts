@@ -6,7 +6,7 @@ import { type EventSeries, eventName, eventOf, namespaceOf, type Occurrence, ser
 import { events, path } from './resource.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-// Writes Events without delaying anybody: best effort, merged and bounded.
+// Writes Events without delaying its callers: best effort, merged and bounded.
 
 /** The limit for Events alone, below the limit that all calls share. */
 const eventsPerSecond = 10;

@@ -33,7 +33,9 @@ const silenceMilliseconds = 120_000;
 const mostSilentWatches = 2;
 /** After a watch that was open this long, the next failure counts as the first again. */
 const goodWatchMilliseconds = 10_000;
-/** After this time without an answer an optional kind counts as unavailable: longer than a watch may be silent. */
+/**
+ * After this time without an answer an optional kind counts as unavailable. It is longer than a watch may be silent.
+ */
 const unansweredMilliseconds = 180_000;
 const retryBackoff: BackoffOptions = { firstMilliseconds: 200, longestMilliseconds: 10_000 };
 /** The longest Retry-After that is obeyed: without a cache the controller does nothing. */
@@ -56,8 +58,8 @@ export type Unavailable = 'Forbidden' | 'NotFound' | 'Unanswered';
 
 /**
  * A list is older than what was known before: etcd was restored from a backup. Facts that follow from newer objects are
- * wrong, such as which of two states of an object is the later one. Kubernetes recommends to restart its own components
- * then.
+ * wrong, for example which of two states of an object is the later one. Kubernetes recommends restarting its own
+ * components in that case.
  */
 export class RewoundError extends Error {
   override readonly name = 'RewoundError';
@@ -98,7 +100,7 @@ export interface ReflectorOptions<R extends Stored> extends ListedKind {
  * itself.
  */
 export class Reflector<R extends Stored> {
-  /** Resolves once the first list is in the store, or `run` has ended without one: see `hasSynced`. */
+  /** Resolves once the first list is in the store, or once `run` has ended without one: see `hasSynced`. */
   readonly synced: Promise<void>;
   readonly #options: ReflectorOptions<R>;
   readonly #path: string;
@@ -107,15 +109,15 @@ export class Reflector<R extends Stored> {
   #hasSynced = false;
   #wasRead = false;
   #resourceVersion: string | null = null;
-  /** The newest version that was ever known, to notice an older list. */
+  /** The newest version that was ever known, to detect an older list. */
   #newest: string | null = null;
-  /** Consecutive, without anything between them. */
+  /** Consecutive silent watches, with no other event between them. */
   #silentWatches = 0;
   #heardAtMilliseconds: number | null = null;
   #unavailable: Unavailable | null = null;
   /** The last logged reason why it can't be read, so that it is logged once. */
   #reported: Unavailable | null = null;
-  /** Consecutive. */
+  /** Consecutive expired page tokens. */
   #pagesLost = 0;
   #wentWell = false;
   #streamsLists: boolean;
@@ -192,7 +194,7 @@ export class Reflector<R extends Stored> {
     return new ApiError({ status, reason, message, cause: error });
   }
 
-  /** Whether the failure is that of an optional kind, which is handled here. */
+  /** Whether the failure concerns an optional kind, and is handled here. */
   #goesWithout(error: unknown): boolean {
     const why = unavailability(error);
     const { onUnavailable, onlyWhere = why } = this.#options;
