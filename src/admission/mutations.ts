@@ -62,7 +62,7 @@ type Labelled = Pick<AdmittedStatefulSet['metadata'], 'labels' | 'annotations'>;
 /** This program decides when its pods are replaced. */
 export const isLabelled = ({ labels }: Labelled): boolean => labels?.[strategyLabel] === strategyOnDelete;
 
-/** New pods have to come up at the current revision. */
+/** New pods have to start at the current revision. */
 export const wantsRevisionsKept = (metadata: Labelled): boolean =>
   isLabelled(metadata) && metadata.labels?.[newPodsLabel] === newPodsAtCurrentRevision;
 

@@ -75,7 +75,7 @@ export function followTls(
   };
   const renewed = ({ validTo }: Certificate): void =>
     log.info({ validTo: validTo.toISOString() }, 'Webhook loaded a new certificate');
-  const another = (): void => log.info({}, 'Webhook trusts the client certificates of another authority');
+  const another = (): void => log.info({}, 'Webhook now trusts client certificates from another CA');
   let isLooking = false;
   const lookAtBoth = async (): Promise<void> => {
     if (isLooking) return;

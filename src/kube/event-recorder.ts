@@ -62,7 +62,7 @@ export class EventRecorder {
     this.#forgetOld();
     const key = seriesKey(occurrence);
     if (!this.#pending.has(key) && this.#pending.size >= mostPending) {
-      this.#options.log.warn({ reason: occurrence.reason }, `more than ${mostPending} pending Events; dropped one`);
+      this.#options.log.warn({ reason: occurrence.reason }, `Dropped an Event: more than ${mostPending} are pending`);
       return;
     }
     const before = this.#reported.get(key);

@@ -172,7 +172,7 @@ export class LeaseElector {
     } catch (error) {
       if (signal.aborted) return false;
       if (isConflict(error) || isNotFound(error) || isAlreadyExists(error)) {
-        log.debug({ ...this.#fields(), error }, 'Lease was written by another process');
+        log.debug({ ...this.#fields(), error }, 'Another process wrote the lease');
         // The lease is read again, or the next attempt would fail in the same way.
         await this.#read(signal).catch((again: unknown) => {
           if (!signal.aborted) log.warn({ ...this.#fields(), error: again }, 'Failed to read the lease');

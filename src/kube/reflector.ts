@@ -176,7 +176,7 @@ export class Reflector<R extends Stored> {
         const fields = { path: this.#path, error, waitMilliseconds: Math.round(waitMilliseconds) };
         const why = unavailability(error);
         if (why === null || why !== this.#reported) log.warn(fields, 'Failed to list or watch; retrying');
-        else log.debug(fields, 'Failed to list or watch for the same reason as before; retrying');
+        else log.debug(fields, 'Failed to list or watch again for the same reason; retrying');
         this.#reported = why;
         this.#noteSilence(error);
       }
@@ -221,10 +221,11 @@ export class Reflector<R extends Stored> {
     const { log, onUnavailable, onlyWhere } = this.#options;
     if (onlyWhere === undefined) {
       const path = this.#path;
-      if (why === null) log.info({ path }, 'Kind can be read now');
-      else if (why === 'Unanswered') log.warn({ path, error }, 'Failed to read the kind for minutes; retrying');
-      else if (why === 'Forbidden') log.warn({ path, error }, 'Forbidden: continuing without this kind; retrying');
-      else log.info({ path, error }, 'Kind does not exist: continuing without it; retrying');
+      if (why === null) log.info({ path }, 'Kind is readable now');
+      else if (why === 'Unanswered') log.warn({ path, error }, 'Failed to read kind for several minutes; retrying');
+      else if (why === 'Forbidden')
+        log.warn({ path, error }, 'Forbidden to read kind; continuing without it, will retry');
+      else log.info({ path, error }, 'Kind does not exist; continuing without it, will retry');
     }
     onUnavailable?.(why, error instanceof Error ? withoutRequest(error) : '', this.#wasRead);
   }
@@ -245,10 +246,7 @@ export class Reflector<R extends Stored> {
     } catch (error) {
       const isStreamRefused = this.#streamsLists && this.#resourceVersion === null && isInvalid(error);
       if (!isStreamRefused) return error;
-      this.#options.log.debug(
-        { path: this.#path, error },
-        'The API server does not stream lists; listing page by page',
-      );
+      this.#options.log.debug({ path: this.#path, error }, 'API server does not stream lists; listing page by page');
       this.#streamsLists = false;
       return null;
     }
@@ -290,7 +288,7 @@ export class Reflector<R extends Stored> {
       const from = `expected a list of ${this.#path} from resourceVersion ${known} on, got ${resourceVersion}`;
       const error = new RewoundError(`${from}: etcd was restored from a backup`);
       if (this.#options.endsWhenRewound) throw error;
-      this.#options.log.warn({ path: this.#path, error }, 'Listed objects that are older than those known before');
+      this.#options.log.warn({ path: this.#path, error }, 'List returned older objects than those already known');
     }
     this.#owned.replace(listing);
     this.#reported = null;

@@ -27,8 +27,8 @@ export function onServerClock(world: World, log: Pick<Log, 'warn'>): World {
     log.warn(
       { aheadSeconds: Math.round(aheadMilliseconds / 1000) },
       aheadMilliseconds === 0
-        ? "The clock of this machine agrees with the API server's again"
-        : "The clock of this machine differs from the API server's: using the API server's",
+        ? "Local clock agrees with the API server's again"
+        : "Local clock differs from the API server's; using the API server's",
     );
   };
   return {

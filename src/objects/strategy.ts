@@ -173,7 +173,7 @@ export async function keepRevisions(
   await whicheverVersion(statefulSet, { labels: { [newPodsLabel]: null } }, api, false).catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
   });
-  throw notInForce(`new pods were to come up at the current revision, but the StatefulSet is ${described(after)}`);
+  throw notInForce(`new pods were to start at the current revision, but the StatefulSet is ${described(after)}`);
 }
 
 /**
@@ -181,7 +181,7 @@ export async function keepRevisions(
  * does.
  */
 export async function proveRevisionsKept(statefulSet: StatefulSetRecord, api: ClusterApi): Promise<StrategyKeeper> {
-  const what = 'a dry run that lets new pods come up at the current revision';
+  const what = 'a dry run that lets new pods start at the current revision';
   const tried = await tryWrite(() => whicheverVersion(statefulSet, probe, api, true), what);
   if (!isKept(tried)) throw notInForce(`${what} left it ${described(tried)}`);
   return tried?.probe === probeSeenByWebhook ? 'webhook' : 'policy';

@@ -29,7 +29,7 @@ export async function moco(session: Session): Promise<Found> {
   if (controller === undefined) return unknown('no Deployment of moco-controller has its labels');
   const words = containersOf(controller).flatMap(({ args, command }) => [...strings(command), ...strings(args)]);
   const interval = words.find((word) => word.startsWith('--partition-update-interval'));
-  const shared = ` with ${interval}: clusters whose new pods come up at the current revision use its turns as well, so leave the flag off`;
+  const shared = ` with ${interval}: clusters whose new pods start at the current revision use its turns as well, so leave the flag off`;
   return ok(`moco-controller runs ${imagesText(controller)}${interval === undefined ? '' : shared}`);
 }
 

@@ -84,7 +84,7 @@ export const unrestoreCommand = clusterCommand({
       const hash = revisionHash(revision, cluster.name);
       const failure = rollout?.status?.rollout?.failing?.message;
       host.out(
-        `${cluster.namespace}/${name}\n  then      ${name} is evicted and comes up at revision ${hash}, at which it failed${failure === undefined ? '' : `: ${failure}`}\n  instead   correct the MySQLCluster: \`${host.program} undo ${cluster.name} -n ${cluster.namespace}\`\n`,
+        `${cluster.namespace}/${name}\n  then      ${name} is evicted and starts at revision ${hash}, at which it failed${failure === undefined ? '' : `: ${failure}`}\n  instead   correct the MySQLCluster: \`${host.program} undo ${cluster.name} -n ${cluster.namespace}\`\n`,
       );
       const line = `${host.program} unrestore ${name} -n ${cluster.namespace} --yes`;
       throw new CommandError(`nothing has been changed, because --yes is missing; to update ${name} again: ${line}`);

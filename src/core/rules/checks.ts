@@ -11,9 +11,9 @@ export const checks = {
     holds: ({ situation }) => failingChecks(situation),
     sentence: ({ checks }) =>
       checks.map(({ check, ...series }) => `the check ${check} fails: ${explainSeries(series)}`).join('; '),
-    meaning: 'The query of a check returns a series, or a metric of it has none and noData is Fail (checks).',
+    meaning: 'The query of a check returns a series, or one of its metrics has no series and noData is Fail (checks).',
     details:
-      'Prometheus is asked right before a member that works is taken, and every 30 seconds while an updated member participates for minReadySeconds or a later stage waits for the cluster; that stage then waits for the whole soakDuration again. Members that are down, and clusters whose primary does not participate, do not wait.',
+      'Prometheus is queried right before a working member is replaced. It is also queried every 30 seconds while an updated member participates for minReadySeconds, and while a later stage waits for the cluster; if a check fails then, that stage waits for the whole soakDuration again. Members that are down, and clusters whose primary does not participate, do not wait.',
     endedBy: ['the members', 'a person'],
     ends: 'By itself, once the query returns nothing. The message has the labels and the value of the first series; look at what it measures. If the query is wrong, correct it in `checks`.',
     overridable: true,
@@ -27,7 +27,7 @@ export const checks = {
       `waiting for Prometheus to answer the ${plural(checks, 'check', 'checks')} ${checks.join(', ')}`,
     meaning: 'A check has no answer that is recent enough for a step.',
     details:
-      'The answer decides. Prometheus is asked even while `CheckUnavailable` is overridden, because that rule is about missing answers.',
+      'The answer decides. Prometheus is queried even while `CheckUnavailable` is overridden, because that rule is about missing answers.',
     endedBy: ['time'],
     ends: 'By itself, within seconds.',
     routine: true,
@@ -44,9 +44,9 @@ export const checks = {
     meaning:
       'Prometheus has not answered a check, its answer is unusable, or one of its metrics has no series and noData is Wait.',
     details:
-      'Prometheus is asked again after 30 seconds. A soak continues for five minutes without an answer, and then starts again.',
+      'Prometheus is queried again after 30 seconds. A soak continues for five minutes without an answer, and then starts over.',
     endedBy: ['a person', 'time'],
-    ends: 'By itself, once Prometheus answers. Check --prometheus-url, its certificate and token, and the query: the message has the words of Prometheus.',
+    ends: 'By itself, once Prometheus answers. Check --prometheus-url, its certificate and token, and the query: the message quotes Prometheus.',
     overridable: true,
     alert: 'MocoRolloutCheckHolds',
     assumed: after('moment', (snapshot) => snapshot),

@@ -33,7 +33,7 @@ export const longWrite = {
     details:
       'MOCO makes the primary read-only and ends its connections: a transaction that is still open is rolled back. For up to 0.4 s the controller looks for a moment without open writes, but another write may begin right after. It never ends a write itself. Only with the feature gate ReplicationFacts.',
     endedBy: ['the members', 'time', 'a person'],
-    ends: 'When the write ends, or after longWriteGraceSeconds with `longWritePolicy: Proceed`, which is the default. The message has the session: `SHOW PROCESSLIST` in the primary shows what it does. A session that waits for its client has an open transaction and runs no statement.',
+    ends: 'When the write ends, or after longWriteGraceSeconds with `longWritePolicy: Proceed`, which is the default. The message has the session: `SHOW PROCESSLIST` in the primary shows what it is doing. A session that waits for its client has an open transaction and runs no statement.',
     overridable: true,
     assumed: after('moment', (snapshot) => snapshot),
   }),

@@ -26,8 +26,8 @@ export const silent = {
     awaits: 'members',
     sentence: ({ members }, name) =>
       `waiting for the ${plural(members, 'answer', 'answers')} of ${members.map(name).join(', ')}`,
-    meaning: 'Members on which the step relies have not been asked recently enough whether they serve.',
-    details: 'They are asked once nothing else holds, and again right before the step. An answer counts for 5 s.',
+    meaning: 'Members that the step relies on have not been asked recently enough whether they serve.',
+    details: 'They are asked once nothing else holds, and again right before the step. An answer is valid for 5 s.',
     endedBy: ['time'],
     ends: 'By itself, within seconds.',
     routine: true,
@@ -44,11 +44,11 @@ export const silent = {
         ? `${name(member)} answers that it is not ready, although its pod is`
         : `${name(member)} does not answer, although its pod is ready; Kubernetes and MOCO have ${graceSeconds} s to notice`) +
       `: ${withoutFullStop(message)}`,
-    meaning: 'A member on which the step relies does not answer, although its pod is ready.',
+    meaning: 'A member that the step relies on does not answer, although its pod is ready.',
     details:
       "Before a member that works is stopped, and before a switchover, every other member that participates is asked: its moco-agent, which asks mysqld. A node that has lost its power, and a pod whose network is cut, look alive for a while, and MOCO, which looks once a minute, calls the cluster Healthy meanwhile. A NetworkPolicy that keeps moco-rollout from the agents' ports looks the same, and makes each step wait for silentMemberGraceSeconds.",
     endedBy: ['the members', 'time'],
-    ends: 'When the member answers, or when Kubernetes or MOCO has noticed that it is gone. If neither comes, silentMemberGraceSeconds after the first missing answer (--silent-member-grace-seconds): longer than a dead node can look alive.',
+    ends: 'When the member answers, or when Kubernetes or MOCO has noticed that it is gone. Otherwise silentMemberGraceSeconds after the first missing answer (--silent-member-grace-seconds), which is longer than a dead node can look alive.',
     overridable: true,
     brief: true,
     assumed: after('moment', (snapshot) => ({ ...snapshot, memberAnswers: everyAnswer(snapshot.members) })),

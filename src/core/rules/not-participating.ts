@@ -32,7 +32,7 @@ export const notParticipating = {
     sentence: ({ member, pod, next, revision, current }, name) =>
       `${name(member)} does not work, and partitions reach it only after ${name(next)}; \`kubectl delete pod ${pod}\` makes it try again at revision ${current}${current === revision ? '' : ` instead of ${revision}`}`,
     meaning:
-      'A stale member is down, or has not participated for longer than a failover takes, and the partition reaches it last.',
+      'A stale member is down, or has not participated for longer than a failover takes, but the partition reaches it last.',
     details: 'A StatefulSet replaces its pods from the highest ordinal down.',
     endedBy: ['a person', 'the members'],
     ends: 'Run the command that the message names, or wait until the member recovers.',
@@ -63,11 +63,11 @@ export const notParticipating = {
       replica === null
         ? `the primary ${name(primary)} does not participate; MOCO has ${graceSeconds} s for a failover`
         : `${name(replica)} was ready until just now, so the primary ${name(primary)} may be gone; Kubernetes has ${graceSeconds} s to notice`,
-    meaning: 'The primary does not participate, or may be gone, and MOCO has time for a failover.',
+    meaning: 'The primary does not participate, or may be gone, and MOCO gets time for a failover.',
     details:
-      'MOCO needs the replicas for the failover. They are not ready before Kubernetes knows of a primary whose node is lost, so a replica that was ready is left alone for 60 s. An ordinary switchover also passes through this state for a moment, since MOCO removes the role labels of both members.',
+      'MOCO needs the replicas for the failover. If the node of the primary is lost, they become unready before Kubernetes notices, so a replica that was ready is left alone for 60 s. An ordinary switchover also passes through this state for a moment, since MOCO removes the role labels of both members.',
     endedBy: ['MOCO', 'time'],
-    ends: 'By the failover, or after failoverGraceSeconds, when the controller restarts members that may block it.',
+    ends: 'When the failover is complete. After failoverGraceSeconds the controller restarts members that may block it.',
     brief: true,
     assumed: after('switchover', (snapshot, { primary, replica }) =>
       replica === null ? moved(snapshot, [primary]) : recovered(snapshot),
@@ -92,7 +92,7 @@ export const notParticipating = {
     details:
       'If the startup probe has not passed since mysqld started, mysqld is probably recovering from a crash, and a restart would make it begin again. Once it has passed, MOCO makes the member follow the primary.',
     endedBy: ['the members', 'time'],
-    ends: 'When the member has recovered. Otherwise the controller restarts it: while it recovers from a crash, after the time that its startup probe allows (startupWaitSeconds of the MySQLCluster); after 90 s if its startup probe has passed; otherwise after failoverGraceSeconds.',
+    ends: 'When the member has recovered. Otherwise the controller restarts it: after the time that its startup probe allows (startupWaitSeconds of the MySQLCluster) while it recovers from a crash, after 90 s if its startup probe has passed, and otherwise after failoverGraceSeconds.',
     assumed: after('member', recovered),
   }),
   FailoverUnfinished: rule<UnfinishedFailover>({
@@ -116,7 +116,7 @@ export const notParticipating = {
         : `MOCO reports the cluster as ${state}: it does not reach the primary ${name(primary)}, although the pod is ready`) +
       `; ${name(member)} runs and ${explainApplier(said)}, so it is not restarted`,
     meaning:
-      'The primary does not participate, or MOCO does not reach it, no failover has ended, and a running replica would be restarted.',
+      'The primary does not participate, or MOCO cannot reach it. No failover has completed, and a running replica would be restarted.',
     details:
       "MOCO's failover stops the I/O threads of the replicas, which makes them not ready, and waits until the most advanced one has applied everything: a long transaction or an ALTER TABLE takes as long as it takes. A replica that is restarted in that time does not start its threads again, since MOCO sets skip_replica_start: what it has received is then never applied, and the failover never ends.",
     endedBy: ['MOCO', 'a person'],
@@ -136,7 +136,7 @@ export const notParticipating = {
     details:
       'Its mysqld may still be running. The member waits if it is the primary, or if another member does not participate.',
     endedBy: ['Kubernetes', 'a person'],
-    ends: 'When the node comes back, or a person removes it. Run `kubectl delete node NAME` only when the node is certainly off.',
+    ends: 'When the node comes back, or a person removes it. Run `kubectl delete node NAME` only if you are sure that the node is off.',
     assumed: null,
   }),
   MemberTerminating: rule<{ readonly member: number }>({
@@ -146,7 +146,7 @@ export const notParticipating = {
     },
     sentence: ({ member }, name) => `${name(member)} is terminating`,
     meaning: 'A member is terminating.',
-    details: 'The pod has up to its grace period. MOCO sets 300 seconds.',
+    details: 'The pod may take as long as its grace period. MOCO sets 300 seconds.',
     endedBy: ['Kubernetes'],
     ends: 'By itself, when the pod is gone and the new one exists.',
     routine: true,

@@ -35,12 +35,11 @@ export const recreatable = {
       (uncloneable === null
         ? ''
         : `; and mysqld ${uncloneable.mysqld} cannot clone the primary, which has ${uncloneable.donor}`),
-    meaning:
-      'A PersistentVolumeClaim of the member does not keep its data: only the running pod does, if anything does.',
+    meaning: 'A PersistentVolumeClaim of the member no longer keeps its data: only the running pod may still keep it.',
     details:
-      'The claim is being deleted, is gone, is not Bound, or was made after the pod had started, or its PersistentVolume is gone or being deleted. Kubernetes keeps a claim whose deletion has been requested until no pod uses it (kubernetes.io/pvc-protection). A deletion cannot be withdrawn. A pod keeps using the volume that it has mounted, and the next pod mounts the volume that the claim names then. Any end of the pod frees the claim: a drain, an eviction, a deletion, and the restart of a member that is down.',
+      'The claim is being deleted, is gone, is not Bound, or was created after the pod had started, or its PersistentVolume is gone or being deleted. Once the deletion of a claim has been requested, Kubernetes keeps the claim until no pod uses it (kubernetes.io/pvc-protection). A deletion cannot be withdrawn. A pod keeps using the volume that it has mounted, and the next pod mounts the volume that the claim names then. Whatever ends the pod frees the claim: a drain, an eviction, a deletion, or the restart of a member that is down.',
     endedBy: ['a person'],
-    ends: 'Give the member another claim. First make sure that the other members have all data, and take a backup. Then keep the volume (`persistentVolumeReclaimPolicy: Retain` of the PersistentVolume), or give the member up: `override NAME ClaimTerminating`.',
+    ends: 'Give the member another claim. First make sure that the other members have all data, and make a backup. Then keep the volume (`persistentVolumeReclaimPolicy: Retain` of the PersistentVolume), or give the member up: `override NAME ClaimTerminating`.',
     overridable: true,
     overriding:
       'moco-rollout then ends the pod, and with it the last use of the volume: THIS DESTROYS THE DATA OF THE MEMBER. It comes back empty, and MOCO clones it from the primary if that has a version of the same series (before 8.0.37: the same version). In a cluster with one member the database is lost',
@@ -59,9 +58,9 @@ export const recreatable = {
     sentence: ({ member, ...tied }, name) => explainTied(name(member), tied),
     meaning: 'The node of the member accepts no pods, and no other node can run it.',
     details:
-      'The node is cordoned, drained, tainted, not ready, under pressure or gone. The volume of the member, or a nodeSelector, a nodeName or a required node affinity of the update revision, rules out all other nodes that take pods. Whether a node has room is not considered. Members on nodes that are being drained go first if they can move.',
+      'The node is cordoned, drained, tainted, not ready, under pressure or gone. The volume of the member, or a nodeSelector, a nodeName or a required node affinity of the update revision, rules out all other nodes that accept pods. Whether a node has room is not considered. Members on nodes that are being drained go first if they can move.',
     endedBy: ['a person', 'Kubernetes'],
-    ends: 'By itself, once the node takes pods again: `kubectl uncordon NODE`, or remove the taint. If the node never comes back, the volume is lost with it: give the member another claim.',
+    ends: 'By itself, once the node accepts pods again: `kubectl uncordon NODE`, or remove the taint. If the node never comes back, the volume is lost with it: give the member another claim.',
     overridable: true,
     assumed: after('moment', (snapshot, { member }) =>
       changed(snapshot, [{ ordinal: member }], (facts) => ({
@@ -80,11 +79,11 @@ export const recreatable = {
     },
     asks: ({ member }, situation) => asksAbout([member], situation),
     sentence: ({ member, message }, name) => explainRefusal(name(member), message),
-    meaning: 'The API server would not admit another pod of the member.',
+    meaning: 'The API server would not admit a new pod for the member.',
     details:
-      'A dry run has created the pod that the StatefulSet controller would create from the update revision. A quota, PodSecurity, an admission policy, a webhook or an invalid field refuses it. What the existing pod uses of a quota counts as free. The dry run is made as moco-rollout: a policy that asks who creates the pod may answer the StatefulSet controller differently.',
+      'A dry run tried to create the pod that the StatefulSet controller would create from the update revision. It was refused because of a quota, PodSecurity, an admission policy, a webhook or an invalid field. What the existing pod uses of a quota counts as free. The dry run is made as moco-rollout: a policy that checks who creates the pod may treat the StatefulSet controller differently.',
     endedBy: ['a person'],
-    ends: 'Change what the message names: the quota, the policy, the webhook, or the template. It is tried again every minute.',
+    ends: 'Change what the message names: the quota, the policy, the webhook, or the template. The controller tries again every minute.',
     overridable: true,
     alarms: true,
     assumed: null,
@@ -101,9 +100,8 @@ export const unread = {
     asks: ({ members }, situation) => asksAbout(members, situation),
     awaits: 'recreatable',
     sentence: ({ members }, name) => `checking whether ${members.map(name).join(', ')} can be recreated`,
-    meaning: 'It was not checked recently enough whether a member can be recreated.',
-    details:
-      'This is checked once nothing else holds, counts for a minute, and is checked again right before the step.',
+    meaning: 'The controller has not checked recently enough whether a member can be recreated.',
+    details: 'It checks this once nothing else holds, and again right before the step. A result is valid for a minute.',
     endedBy: ['time'],
     ends: 'By itself, within seconds.',
     routine: true,

@@ -34,9 +34,9 @@ export const refusedOnNodes = {
       `node ${nodeName}${andMore(others)} cannot get an image of the update revision: ${withoutFullStop(message)}`,
     meaning: 'A node of a due member cannot get an image of the update revision (preflight).',
     details:
-      "A short-lived pod on the node has tried, with the pull secrets and the ServiceAccount of the member. The message has the kubelet's words. No member is down because of it. A member that does not participate waits only for a refusal of its own node, and one that is down for none.",
+      "A short-lived pod on the node has tried, with the pull secrets and the ServiceAccount of the member. The message has the kubelet's words. No member is down because of it. A member that does not participate waits only if its own node refuses, and one that is down does not wait.",
     endedBy: ['a person', 'time'],
-    ends: 'Push the image, or give the pods the right to pull it: it is tried again after a minute, then after twice as long each time, up to ten minutes. Another image in the template ends it at once. If a webhook gives the pods of members other images, set `preflight: Never`.',
+    ends: 'Push the image, or give the pods the right to pull it. The node tries again after a minute, then after twice as long each time, up to ten minutes. Another image in the template ends the wait immediately. If a webhook gives the pods of members other images, set `preflight: Never`.',
     overridable: true,
     alarms: true,
     assumed: null,
@@ -49,9 +49,9 @@ export const refusedOnNodes = {
       `the mysqld of the update revision refuses its configuration on node ${nodeName}: ${withoutFullStop(message)}`,
     meaning: 'The mysqld of the update revision refuses its my.cnf (preflight: NodesAndConfiguration).',
     details:
-      "A short-lived pod has run `mysqld --validate-config` of the new image with MOCO's ConfigMap. The message names the variables that mysqld has refused and no values, and the numbers of other errors. No member is down because of it.",
+      "A short-lived pod has run `mysqld --validate-config` of the new image with MOCO's ConfigMap. The message names the variables that mysqld refused, without values, and the numbers of other errors. No member is down because of it.",
     endedBy: ['a person', 'time'],
-    ends: 'Change the ConfigMap that `spec.mysqlConfigMapName` names, or the image: MOCO makes another revision of it. The same revision is tried again as with ImageUnavailable.',
+    ends: 'Change the ConfigMap that `spec.mysqlConfigMapName` names, or the image: MOCO then creates another revision. The same revision is retried as with ImageUnavailable.',
     overridable: true,
     alarms: true,
     assumed: null,
@@ -77,7 +77,7 @@ export const preflightRunning = {
       (message === null ? '' : `: ${withoutFullStop(message)}`),
     meaning: 'The nodes of due members fetch the images of the update revision (preflight).',
     details:
-      'No member is down meanwhile, and members that do not participate are replaced without waiting. It happens once for each revision and node.',
+      'No member is down meanwhile, and members that do not participate are replaced without waiting. Each node does this once for each revision.',
     endedBy: ['Kubernetes', 'time'],
     ends: 'By itself, when the images are there, or after preflightTimeoutSeconds: then the members are replaced anyway. `status.preflight` of the MySQLRollout has the result of each node.',
     overridable: true,

@@ -18,7 +18,7 @@ export const roles = {
     meaning: 'The controller has asked MOCO to move the primary away from the last stale member.',
     details: 'Each attempt of MOCO blocks writes for a while.',
     endedBy: ['MOCO', 'time'],
-    ends: 'By itself, or after switchoverTimeoutSeconds, when the controller withdraws its request.',
+    ends: 'By itself. After switchoverTimeoutSeconds the controller withdraws its request.',
     routine: true,
     alert: 'MocoRolloutSwitchoverSlow',
     assumed: after('switchover', (snapshot, { member }) => moved(snapshot, [member])),
@@ -37,7 +37,7 @@ export const roles = {
         : { member, terminating: false };
     },
     sentence: ({ member, terminating }, name) =>
-      `the primary is moving away from ${name(member)}, ${terminating ? 'which is terminating' : 'which somebody else demoted'}`,
+      `the primary role is moving away from ${name(member)}, ${terminating ? 'which is terminating' : 'which somebody else demoted'}`,
     meaning: 'The primary is terminating, or somebody else has demoted it.',
     endedBy: ['MOCO', 'time'],
     ends: 'By itself, once MOCO has moved the primary.',
@@ -56,7 +56,7 @@ export const roles = {
         : `${name(member)} is still terminating after its grace period of ${graceSeconds} s`,
     meaning: 'A member is still terminating 30 seconds after its grace period.',
     endedBy: ['a person'],
-    ends: 'Check the node, the finalizers and the annotation prevent-delete of the pod. Force deletion can leave two mysqld processes with one volume.',
+    ends: 'Check the node, the finalizers and the annotation prevent-delete of the pod. Force deletion can leave two mysqld processes on one volume.',
     alarms: true,
     assumed: null,
   }),
@@ -73,7 +73,7 @@ export const roles = {
         : `MOCO has not finished setting the roles of ${members.map(name).join(', ')}`,
     meaning: 'A participating member does not have its role yet, or the primary does not accept writes yet.',
     details:
-      'MOCO sets labels, then replication, and lets writes in last. If MOCO reports the cluster as Healthy and sets no role on a replica, the wait ends once the replica has participated for failoverGraceSeconds. The wait for writes ends after failoverGraceSeconds as well, if MOCO reports the cluster as Incomplete: it reaches the primary then, and a member may have to be repaired first.',
+      'MOCO sets labels, then replication, and finally allows writes. If MOCO reports the cluster as Healthy but sets no role on a replica, the wait ends once the replica has participated for failoverGraceSeconds. The wait for writes also ends after failoverGraceSeconds if MOCO reports the cluster as Incomplete: it can reach the primary then, and a member may have to be repaired first.',
     endedBy: ['MOCO', 'time'],
     ends: 'By itself. If not, check the log of moco-controller and `kubectl describe mysqlcluster NAME`.',
     brief: true,

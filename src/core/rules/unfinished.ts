@@ -23,7 +23,7 @@ export const failing = {
       `the new revision fails on ${name(member)}: ${explainEvidence(evidence)}; ${injected === undefined ? 'no other member gets it until the template is corrected' : `admission has added container ${injected}, which the template does not have (see \`kubectl get mutatingwebhookconfigurations\`): no other member gets the revision until that container works`}`,
     meaning: 'A member fails at the new revision, and no member has shown that the revision works.',
     details:
-      'The failure is one that the revision can cause: mysqld or a sidecar fails, or the node refuses the pod. A pod that its node ends, as in a shutdown or under pressure, is no such failure, unless it exceeded its own limits. Nor is one whose node is away. It counts until the member works at the revision, even if its pod is recreated. No other member gets the revision. A sidecar that fails on a stale member too is not counted. A slow image pull counts as a failure only after progressDeadlineSeconds. Without a quorum, members that are down get the revision after progressDeadlineSeconds.',
+      'The failure is one that the revision can cause: mysqld or a sidecar fails, or the node refuses the pod. If the node ended the pod, for example in a shutdown or under pressure, that is no such failure, unless the pod exceeded its own limits. Nor is it one if the node is away. The failure counts until the member works at the revision, even if its pod is recreated. No other member gets the revision. A sidecar does not count if it also fails on a stale member. A slow image pull counts as a failure only after progressDeadlineSeconds. Without a quorum, members that are down get the revision after progressDeadlineSeconds.',
     endedBy: ['a person'],
     ends: 'Correct the MySQLCluster: the member that failed gets the new template first. If the message names a container that admission has added, correct that container or the webhook that adds it. `undo NAME` shows how to restore the previous template. If the cause is gone and the template is correct, `override NAME UpdateRevisionFailing` lets the rollout try again.',
     overridable: true,
@@ -58,7 +58,7 @@ export const unfinished = {
     sentence: () => 'the cluster is not initialized: it is cloning, restoring, or has never started',
     meaning: 'The cluster is cloning, restoring, or has never started.',
     details:
-      'A clone of the whole cluster (`spec.replicationSourceSecretName`) or a restore (`spec.restore`) would start from the beginning if a member restarted. Only the condition Initialized is looked at, which MOCO keeps False until it is done. How far a clone or a restore is, and whether a dump or a binary log can be loaded, is not looked at: the logs of moco-controller and of the Job `moco-restore-NAME` say so.',
+      'A clone of the whole cluster (`spec.replicationSourceSecretName`) or a restore (`spec.restore`) would start from the beginning if a member restarted. The controller only checks the condition Initialized, which MOCO keeps False until it is done. It does not check how far a clone or a restore is, or whether a dump or a binary log can be loaded: see the logs of moco-controller and of the Job `moco-restore-NAME`.',
     endedBy: ['MOCO'],
     ends: 'By itself, once MOCO sets condition Initialized.',
     assumed: after('member', (snapshot) => withCluster(snapshot, { initialized: true })),
