@@ -140,7 +140,7 @@ export class Fleet {
     if (failingBefore !== this.#countedFailing(key)) this.#wakeWhere(({ waitingSince }) => waitingSince !== null);
   }
 
-  /** Whether the circuit breaker counts the cluster as failing. While that stays the same, no other cluster is woken. */
+  /** Whether the circuit breaker counts the cluster as failing. While that stays the same, no cluster is woken. */
   #countedFailing(key: string): boolean {
     return this.#limits.maxFailingRollouts > 0 && this.#failing.has(key);
   }
