@@ -59,7 +59,7 @@ export async function definitions(session: Session): Promise<Found> {
   return ok(`${rolloutKind.group}/${rolloutKind.version}, with all fields of this version`);
 }
 
-/** Findings about the user as whom the controller sends requests, according to its Deployment. */
+/** Findings about the user that the controller sends requests as, according to its Deployment. */
 export async function asController(session: Session, check: (user: string) => Promise<Found>): Promise<Found> {
   const deployment = await controllerDeployment(session);
   if (deployment === null) return unknown('without its Deployment the ServiceAccount of the controller is unknown');
