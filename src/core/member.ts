@@ -259,10 +259,10 @@ export const wasEndedByNode = ({ phase, failedReason, disruption, exceededLimits
   phase === 'Failed' && !exceededLimits && (disruption !== null || reasonsOfNodes.has(failedReason ?? ''));
 
 /**
- * A container that the database needs restarts again and again without becoming ready. Between two attempts it may look
- * as if it were starting. A single restart is no evidence: a node that boots restarts every container, and MySQL stops
- * mysqld at the end of a clone. For a container that an update in place restarts, the first unrequested restart counts.
- * A sidecar counts only while such an update waits for it.
+ * Evidence that a container which the database needs keeps restarting without becoming ready. Between two attempts it
+ * may look as if it were starting. A single restart is no evidence: a node that boots restarts every container, and
+ * MySQL stops mysqld at the end of a clone. For a container that an update in place restarts, the first unrequested
+ * restart counts. A sidecar counts only while such an update waits for it.
  */
 export function crashLoop(member: MemberFacts): Evidence | null {
   const { containers, initContainers, restartInPlace } = member;

@@ -227,7 +227,7 @@ const refusers: readonly (readonly [words: RegExp, shows: (name: string) => stri
   [/(?:maximum|minimum) [a-z0-9./-]+ usage per (?:Container|Pod)/, () => 'kubectl describe limitrange'],
 ];
 
-/** A refusal by the API server, with the command that shows who is behind it, if its words say what refused. */
+/** A refusal by the API server. If its words name what refused, adds the command that shows whose that is. */
 export function pointedOut(message: string): string {
   const text = withoutFullStop(message);
   for (const [words, shows] of refusers) {

@@ -119,7 +119,7 @@ export function settingsOf(of: SettingsSources, defaults: DefaultSettings, nowMi
 interface Resolved {
   /** As the status shows them, with the defaults. */
   readonly sources: SettingsInForce;
-  /** As objects store them. */
+  /** In the form in which objects store them. */
   readonly values: RolloutSpec;
   /** By field. A setting with a problem has neither source nor value. */
   readonly problems: ReadonlyMap<string, string>;

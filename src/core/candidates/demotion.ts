@@ -62,8 +62,6 @@ function isNext(situation: Situation, { due, facts }: Member): boolean {
   return policy.mode === 'OnDelete' && due && isForThis && dueMembers(situation).length === 1;
 }
 
-/**
- * Until Kubernetes has observed the newest template, the update revision is unknown, and so is which members are due.
- */
+/** Until Kubernetes has observed the newest template, the update revision is unknown, and with it the due members. */
 const isUpdateRevisionKnown = ({ snapshot: { statefulSet } }: Situation): boolean =>
   statefulSet !== null && !statefulSet.deleting && statefulSet.observed && statefulSet.updateRevision !== '';

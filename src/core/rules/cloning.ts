@@ -64,7 +64,7 @@ export const cloning = {
   }),
 };
 
-/** In the group of the steps: its agent is only asked once nothing else holds. */
+/** Among the last rules: its agent is asked only once nothing else holds. */
 export const cloneUnread = {
   CloneUnknown: rule<UnknownClone>({
     holds: ({ situation, members }) =>

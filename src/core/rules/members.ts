@@ -15,7 +15,7 @@ interface SilentMember {
   readonly message: string;
 }
 
-/** In the group of the steps: members are asked only once nothing else holds. */
+/** Among the last rules: members are asked only once nothing else holds. */
 export const silent = {
   MembersNotAsked: rule<{ readonly members: readonly number[] }>({
     holds: ({ situation, members: taken }) => {

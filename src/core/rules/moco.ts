@@ -22,7 +22,7 @@ interface Absence {
   readonly holder: string;
 }
 
-/** In the group of the steps: the Lease is only awaited once nothing else holds. */
+/** Among the last rules: the Lease is awaited only once nothing else holds. */
 export const mocoAway = {
   MocoNotAsked: rule({
     holds: ({ situation: { snapshot } }) => holdsIf(!isKnown(snapshot.moco)),

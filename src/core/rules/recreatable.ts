@@ -90,7 +90,7 @@ export const recreatable = {
   }),
 };
 
-/** In the group of the steps: what a member needs is read only once nothing else holds. */
+/** Among the last rules: what a member needs is read only once nothing else holds. */
 export const unread = {
   RecreationUnknown: rule<{ readonly members: readonly number[] }>({
     holds: ({ members }) => {
