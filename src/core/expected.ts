@@ -166,7 +166,7 @@ export function withoutDemotion(member: MemberFacts): MemberFacts {
   return { ...member, demote: false, demotedFor: null, demoteForSeconds: 0 };
 }
 
-/** Conditions that MOCO sets, and limits that are merely used up. */
+/** The budgets once all members work again. Only a budget that another owner keeps closed stays closed. */
 export function openBudgets({ budgets, cluster }: ClusterSnapshot): ClusterSnapshot['budgets'] {
   return budgets.map((budget) =>
     budget.closed && !budget.ofMoco

@@ -10,7 +10,7 @@ export interface FailingSeries {
   readonly value: string;
   /** How many more series the answer has. */
   readonly others: number;
-  /** Instead of a series: the selector that has none, where that fails the check. */
+  /** The selector that has no series, if a missing series fails the check. */
   readonly missing?: string;
 }
 

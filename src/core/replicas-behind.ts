@@ -175,7 +175,7 @@ export function againstItself(last: Last, source: Last, applied: boolean): Again
   return applied && unapplied > 0 ? { kind: 'notApplied', transactions: unapplied } : null;
 }
 
-/** The primary has too few acknowledging replicas without this one, if it is one of them. */
+/** This replica acknowledges commits, and without it too few replicas would. */
 function tooFewAcknowledge(situation: Situation, member: Member): ReplicasBehind['acknowledging'] {
   if (isPastAsking(situation, freshSeconds)) return null;
   const source = sourceOf(situation);

@@ -11,7 +11,7 @@ import { notYetReplaced } from './statefulset-controller.ts';
 export function reports(situation: Situation, procedure: Procedure, outcome: NextStep): readonly MemberReport[] {
   const next = nextOrdinals(situation, procedure, outcome);
   const rule = outcome.hold?.rule ?? null;
-  // What is only shown sets no deadline.
+  // Facts that are only shown set no deadline.
   const shown = { ...situation, deadlines: new Deadlines() };
   const present = situation.members.map((member): MemberReport => {
     const verdict = verdictOf(situation, member, next);
@@ -71,7 +71,7 @@ function nextOrdinals(situation: Situation, procedure: Procedure, { candidate, h
   if (leftToKubernetes !== null) return [leftToKubernetes.ordinal];
   if ('targets' in candidate && candidate.kind !== 'undemote') return candidate.targets.map(({ ordinal }) => ordinal);
   if (hold === null && candidate.kind !== 'undemote') return [];
-  // What is only shown sets no deadline.
+  // Facts that are only shown set no deadline.
   const shown = { ...situation, deadlines: new Deadlines() };
   for (const { candidates } of Object.values(procedure)) {
     const next = candidates(shown).find((step) => step.kind !== 'undemote' && 'targets' in step);

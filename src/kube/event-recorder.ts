@@ -117,7 +117,7 @@ export class EventRecorder {
 
   /** Writes one after another, each in its newest state. Never rejects. */
   async #writeAll(): Promise<void> {
-    // Not in the caller's stack.
+    // Outside the caller's stack.
     await Promise.resolve();
     for (const key of this.#pending) {
       if (!(await this.#bucket.take('events', this.#stop.signal))) break;

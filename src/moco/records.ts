@@ -155,7 +155,7 @@ export interface BudgetRecord
   readonly disruptedPods: Readonly<Record<string, string>>;
 }
 
-/** An active Job of a backup or a restore: its pod runs or will, whoever created it. */
+/** An active Job of a backup or a restore, no matter who created it: its pod runs or will run. */
 export interface JobRecord extends ObjectRecord, Omit<BackupJobFacts, 'activeForSeconds'> {
   readonly clusterName: string;
   /** When it started, or was created if it has not. */

@@ -181,7 +181,7 @@ export interface CachedKind<R extends Stored> {
   readonly project: (raw: Json) => R | null;
 }
 
-/** Calls back for each kind that decisions need. Clusters come first, and pods, of which there are most, last. */
+/** Calls back for each kind that decisions need. Clusters come first, and pods, the most numerous kind, last. */
 export function forEachCachedKind<Result>(
   cache: Cache,
   keepsLivePods: boolean,

@@ -56,7 +56,7 @@ export function progressOf(context: StatusContext, members: readonly MemberStatu
     switchoverSeconds: switched
       ? (known.switchoverSeconds ?? 0) + secondsBetween([known.tries?.askedAt], memory.seen.switchedOverAt ?? now)
       : known.switchoverSeconds,
-    // The switchover is complete. The number of failed tries remains.
+    // The switchover is complete. The number of failed attempts remains.
     tries:
       switched && tries
         ? omitUndefined<SwitchoverTries>({ count: tries.count, lastEndedAt: tries.lastEndedAt })
