@@ -55,7 +55,7 @@ function neededSeconds({ situation, step, members }: Asked, { memberSeconds }: M
     : memberSeconds;
 }
 
-/** The window is over, or ends first; otherwise a blackout blocks the step. */
+/** If the window is over or ends first, the window blocks the step; otherwise a blackout does. */
 function closing({ windows, blackouts }: Times, neededSeconds: number, opensAt: string | null): Partial<ClosedBy> {
   const window = windows?.find(({ from, until }) => from.inSeconds <= 0 && until.inSeconds > 0);
   const openForSeconds = windows === null ? neededSeconds : (window?.until.inSeconds ?? 0);

@@ -129,8 +129,8 @@ function behindByMysql(situation: Situation, { facts, ordinal }: Member, applied
 }
 
 /**
- * No member can be asked, and that has lasted. (A Secret that is recreated is away only for a moment.) Also sets the
- * deadline for it.
+ * No member can be asked, and this has lasted for a while: a Secret that is recreated is away only for a moment. Also
+ * sets the deadline for it.
  *
  * @param withinSeconds the maximum age of the reading that says so
  */

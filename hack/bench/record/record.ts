@@ -8,7 +8,7 @@ import type { Table } from './table.ts';
 
 // The record of a benchmark run in docs/performance.
 
-/** One run of a benchmark, as a file in docs/performance has it. */
+/** One run of a benchmark, in the format of the files in docs/performance. */
 export interface BenchRecord {
   /** The name of the file, without `.json`. */
   readonly name: string;
