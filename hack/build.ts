@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
-// Bundles the program into dist/ or another directory: the controller in main.js with the code that it shares with the
-// commands, whose own part is loaded only by a command; and all of kubectl's plugin in cli.cjs, which can be copied
-// into any PATH. Unused parts of libraries are left out, which is most of client-node.
+// Bundles the program into dist/ or another directory. The controller is main.js, with the code that it shares with the
+// commands; a command's own part is loaded only by that command. All of kubectl's plugin is in cli.cjs, which can be
+// copied into any PATH. Unused parts of libraries are left out, which is most of client-node.
 
 const [outdir = 'dist'] = process.argv.slice(2);
 const executable = 0o755;
 const clientNode = '@kubernetes/client-node';
 /**
- * The Node versions that a user may have as `node`: they parse the whole plugin, so that it can say which version it
- * needs.
+ * The oldest Node that a user may have as `node`: it can parse the whole plugin, so that the plugin can say which
+ * version it needs.
  */
 const oldestThatIsTold = 'node16';
 const toldToOldNodes = `if (Number(process.versions.node.split('.')[0]) < 24) {

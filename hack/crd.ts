@@ -4,7 +4,7 @@ import { policyKind, policySpec, policyStatus } from '../src/api/rollout-policy.
 import { sequenceKind, sequenceSpec, sequenceStatus } from '../src/api/rollout-sequence.ts';
 import { rolloutStatus } from '../src/api/rollout-status.ts';
 
-// The CRDs in config/crd and in the Helm chart, made of the schemas in src/api.
+// Generates the CRDs in config/crd and in the Helm chart from the schemas in src/api.
 
 /** The part of OpenAPI that the CRDs use. */
 export interface Schema {
@@ -45,7 +45,7 @@ interface Source {
   readonly spec: z.ZodType;
   readonly status?: z.ZodType;
   readonly columns: readonly Column[];
-  /** Shown by `-o wide` alone. */
+  /** Shown only by `-o wide`. */
   readonly wideColumns?: readonly Column[];
 }
 
@@ -206,7 +206,7 @@ function objectSchema({ kind, description, spec, status }: Source): Schema {
   };
 }
 
-/** A structural schema: without anything that a CRD may not have, and with type and description first. */
+/** A structural schema: without anything that a CRD must not have, and with type and description first. */
 function structural(schema: z.ZodType): Schema {
   const { $schema: _, ...made } = z.toJSONSchema(schema, {
     target: 'openapi-3.0',

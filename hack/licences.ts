@@ -5,9 +5,9 @@ import { join } from 'node:path';
 // package-lock.json that is not for development. Fails with a sentence if a package has a licence that nobody has
 // reviewed.
 
-/** Licences that only require that they are passed on with the software. */
+/** Licenses that only require passing them on with the software. */
 const accepted = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'PSF-2.0', 'Unlicense'];
-/** Node itself, which the image takes from another image, with its own licence. */
+/** Node itself, which the image copies from another image, along with its license. */
 const isNode = /^node_modules\/node-(linux|bin)-/;
 const outfile = 'dist/licences.txt';
 

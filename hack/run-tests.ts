@@ -14,7 +14,7 @@ import { type Lane, phases, startsPrograms, testFiles } from './tests/test-files
 import { WorkerProcess } from './tests/worker-process.ts';
 
 // Runs test files in parallel and ends with the line `N passed, N failed`. With `CI=true` skipped tests count as
-// failed: a test that has not run has shown nothing.
+// failed: a test that was not run has shown nothing.
 
 const usage = 'usage: hack/run-tests.ts [--unit] [--grep PATTERN] [FILE ...]';
 const { values, positionals } = readArguments();
@@ -50,7 +50,7 @@ async function buildPrograms(): Promise<string> {
   return directory;
 }
 
-/** A finished lane lends its workers to the others, in turn. */
+/** A finished lane lends its workers to the others, one after another. */
 async function runPhase(lanes: readonly Lane[]): Promise<void> {
   const queues = lanes.map(({ files: own, workers }) => ({ waiting: durations.longestFirst(own), workers }));
   const runLane = async ({ waiting, workers }: (typeof queues)[number]): Promise<void> => {
@@ -64,7 +64,7 @@ async function runPhase(lanes: readonly Lane[]): Promise<void> {
   await Promise.all(queues.map(runLane));
 }
 
-/** Workers one after another, with a replacement for one that ends early, until no file is left. */
+/** Runs workers one after another, replacing one that ends early, until no file is left. */
 async function work(waiting: string[]): Promise<void> {
   while (waiting.length > 0) {
     // A single file shows its output while it runs.

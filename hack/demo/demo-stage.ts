@@ -29,8 +29,8 @@ export interface DemoStageSettings {
 }
 
 /**
- * Builds what is missing, starts everything, and stops it again however `use` ends. A signal takes effect between two
- * parts, or at once while Go builds.
+ * Builds what is missing, starts everything, and stops it again no matter how `use` ends. A signal takes effect between
+ * two parts, or immediately while Go builds.
  */
 export async function withDemoStage<T>(settings: DemoStageSettings, use: (stage: DemoStage) => Promise<T>): Promise<T> {
   const ends: (() => Promise<unknown>)[] = [];
@@ -45,7 +45,7 @@ export async function withDemoStage<T>(settings: DemoStageSettings, use: (stage:
   }
 }
 
-/** `ends` has what has to be stopped, the last first, as soon as it is started. */
+/** `ends` receives what has to be stopped as soon as it is started; the last one is stopped first. */
 async function open(
   { restartMilliseconds, say, interruption }: DemoStageSettings,
   ends: (() => Promise<unknown>)[],
@@ -80,7 +80,7 @@ async function open(
   return { controlPlane, stage, race: (work) => interruption.race(Promise.race([work, broken])) };
 }
 
-/** Only this project's reaction is measured, not the delays of the stand-ins. */
+/** Only this project's reaction time is measured, not the delays of the stand-ins. */
 const attentive = { notice: 5, healthyTrue: 20 };
 
 /**

@@ -1,7 +1,7 @@
 import type { Told } from '../../src/cli/terminal/live.ts';
 import type { ClusterView, MemberView } from '../../src/cli/terminal/view.ts';
 
-/** For a pipe: a short line for each event, without anything that an earlier line said. */
+/** For a pipe: a short line for each event, without anything that an earlier line already said. */
 export function eventsOf({ name, phase, updated, replicas, primary, hold, members }: ClusterView): readonly Told[] {
   return [
     { key: 'rollout', text: `${name}: ${phase}, ${updated} of ${replicas} updated` },
@@ -13,7 +13,7 @@ export function eventsOf({ name, phase, updated, replicas, primary, hold, member
   ];
 }
 
-/** The lines about members already say what the others would. */
+/** The lines about members already contain what these would say. */
 const shown: ReadonlySet<string> = new Set(['AwaitingSwitchover', 'UpdateRevisionFailing']);
 
 function does({ state, updated }: MemberView): string {

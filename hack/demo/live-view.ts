@@ -36,7 +36,7 @@ export function stepsSince(audit: readonly AuditEvent[], wallMilliseconds: numbe
     .join(', ');
 }
 
-/** The controller's requests that take a member or move the primary. */
+/** The controller's requests that replace a member or move the primary. */
 function stepOf({ user, verb, objectRef, requestObject }: AuditEvent): readonly string[] {
   if (!user.username.endsWith(':moco-rollout') || objectRef?.resource !== 'pods') return [];
   const { name, subresource } = objectRef;
@@ -47,7 +47,7 @@ function stepOf({ user, verb, objectRef, requestObject }: AuditEvent): readonly 
 }
 
 interface LiveView {
-  /** Resolves once it has shown anything. */
+  /** Resolves once the view has shown something. */
   readonly shown: Promise<void>;
   /** Resolves once its latest output says that all members are updated. */
   completed(): Promise<void>;
@@ -76,7 +76,7 @@ function showStatus(kubeconfig: string): LiveView {
     interrupt();
     await ended;
   };
-  // `wait` may have seen it before it is drawn.
+  // `wait` may report the end before the view has drawn it.
   const completed = async (): Promise<void> => {
     const upToDate = new Promise<void>((done) => {
       drawn = () => last.includes('UpToDate') && done();

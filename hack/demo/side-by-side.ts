@@ -8,12 +8,12 @@ import { setImage } from '../../test/verification/simulation/acts-of-people.ts';
 import type { Circumstances } from '../../test/verification/simulation/circumstances.ts';
 import { clusterName, imageOf, namespace, Simulation } from '../../test/verification/simulation/simulation.ts';
 
-// Plays one rollout twice side by side: with moco-rollout, and without.
+// Plays one rollout twice, side by side: with moco-rollout and without.
 
 const second = 1_000;
 const stepMilliseconds = second;
 const patienceMilliseconds = 10 * 60 * second;
-/** The member whose mysqld no longer starts, from before the rollout. */
+/** The member whose mysqld no longer starts, even before the rollout. */
 const broken = 1;
 
 /** The signs of a member, by its state. */
@@ -36,8 +36,8 @@ interface Side {
 }
 
 /**
- * Plays one rollout twice with a member that is already down: by moco-rollout, and by the StatefulSet's own rolling
- * update, which MOCO allows under its annotation `force-rolling-update`. Prints a line for each change of either.
+ * Plays one rollout twice while a member is already down: by moco-rollout, and by the StatefulSet's own rolling update,
+ * which MOCO allows under its annotation `force-rolling-update`. Prints a line for each change of either.
  */
 export async function playSideBySide(
   host: Host,

@@ -11,7 +11,7 @@ defaults: \`status.settings\` shows each value in force and its source. Fields t
 described there alone.
 `;
 
-/** The whole document. */
+/** The complete document. */
 export function fieldReference(): string {
   const described: Described = new Map();
   const sections = Object.values(definitions())
@@ -72,7 +72,7 @@ function fieldsOf(schema: Schema, described: Described, root: string, prefix = '
   });
 }
 
-/** A setting in force: only what its value does not share with the setting has to be described. */
+/** A setting in force: describes only what its value does not share with the setting. */
 function inForce(value: Schema, name: string, path: string, described: Described, root: string): readonly Field[] {
   const setting = described.get('`spec` of MySQLRollout')?.[name];
   if (setting !== undefined && withoutDescription(value) === withoutDescription(setting)) return [];

@@ -67,7 +67,7 @@ function metricTable(): string {
     .getMetricsAsArray()
     .filter(({ name }) => !foreignMetric.test(name))
     .map(({ name, type, help, ...rest }) => {
-      // The types of prom-client lack them.
+      // prom-client's types do not have these fields.
       const { labelNames } = rest as unknown as { readonly labelNames: readonly string[] };
       return [code(name), String(type), labelNames.map(code).join(', '), help.replaceAll('<', '\\<')];
     });

@@ -35,7 +35,7 @@ function rulesOf(permissions: readonly Permission[]): string {
     .join('');
 }
 
-/** The rules of the chart, of which some depend on a condition. */
+/** The rules of the chart. Some of them depend on a condition. */
 function templatedRules(permissions: readonly Permission[]): string {
   const always = permissions.filter(({ needsPolicy }) => needsPolicy !== true);
   const withPolicy = permissions.filter(({ needsPolicy }) => needsPolicy === true);
@@ -50,7 +50,7 @@ function templatedRules(permissions: readonly Permission[]): string {
   ].join('');
 }
 
-/** As the chart has them: rules with a condition come last. */
+/** In the order of the chart: rules with a condition come last. */
 const byCondition = (one: Permission, other: Permission): number =>
   Number(one.needsPolicy === true) - Number(other.needsPolicy === true);
 
@@ -143,7 +143,7 @@ function row({ group, resource, verbs, names, why, usedBy, confinedBy = [] }: Pe
   ];
 }
 
-/** These apply to every kind. */
+/** These verbs apply to every kind. */
 const aboutMetadata = [
   'moco-rollout changes no owner',
   'moco-rollout removes no record',

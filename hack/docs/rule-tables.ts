@@ -16,7 +16,7 @@ import { undemoteReasons } from '../../src/core/step.ts';
 import type { Sections } from './sections.ts';
 import { code, definitionList, table } from './table.ts';
 
-// Writes what documents say about rules.
+// Writes the parts of documents that describe rules.
 
 /** The sections that documents have about rules, by document, from the catalogue in `src/core/rules`. */
 export const ruleSections: Readonly<Record<string, () => Sections>> = {
@@ -65,7 +65,7 @@ function gateList(): string {
   );
 }
 
-/** Names a group in place of its rules, if at most a few of them are missing. */
+/** Uses the name of a group instead of its rules if at most a few of them are missing. */
 function abbreviated(names: readonly HoldRule[]): readonly string[] {
   const found = groups.flatMap((group) => {
     const all = rulesOf(group);

@@ -25,7 +25,7 @@ export interface Change {
 /** The text of a node, without the comments and blanks before it. */
 type TextOf = (node: Node) => string;
 
-/** Other operators that a typing mistake could have put there. */
+/** Other operators that somebody could have typed by mistake. */
 const otherOperators: Readonly<Record<string, readonly (readonly [kind: string, operator: string])[]>> = {
   '<': [
     ['boundary', '<='],
@@ -53,7 +53,7 @@ const otherOperators: Readonly<Record<string, readonly (readonly [kind: string, 
   '/': [['arithmetic', '*']],
 };
 
-/** Leaves one of two out. */
+/** Operators of which one operand can be left out. */
 const droppable: ReadonlySet<string> = new Set(['&&', '||', '??']);
 
 const otherMethods: Readonly<Record<string, string>> = {
@@ -64,10 +64,13 @@ const otherMethods: Readonly<Record<string, string>> = {
   floor: 'ceil',
 };
 
-/** Methods whose predicate may accept everything or nothing. */
+/** Methods whose predicate can be replaced by one that accepts everything or nothing. */
 const predicated: ReadonlySet<string> = new Set(['filter', 'find', 'some', 'every']);
 
-/** Every change of this node itself; its children have their own. String literals are names that the types check. */
+/**
+ * Every change of this node itself; its children have their own changes. String literals are names, which the types
+ * check.
+ */
 export function changesOf(node: Node, textOf: TextOf): readonly Change[] {
   const whole = (kind: string, after: string): Change => replaced(kind, node, textOf, after);
   if (node.kind === SyntaxKind.TrueKeyword) return [whole('boolean', 'false')];
@@ -102,7 +105,7 @@ export function changesOf(node: Node, textOf: TextOf): readonly Change[] {
   }
   if (isArrayLiteralExpression(node)) {
     const { elements } = node;
-    // With its comma: the one behind it, or for the last element the one before it.
+    // Includes a comma: the one after the element or, for the last element, the one before it.
     return elements.map((element, index): Change => {
       const following = elements[index + 1];
       const { start } = replaced('', element, textOf, '');

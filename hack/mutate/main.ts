@@ -11,7 +11,7 @@ import { runMutants, runUnchanged } from './run-mutants.ts';
 
 // Changes src/core and src/plan in every small way that could matter, and checks whether one of their tests notices.
 
-/** Too many mutants to look at each one. */
+/** There are too many mutants to examine each survivor. */
 const mostSurvivingPercent = 5;
 const timeoutFactor = 10;
 const leastTimeoutMilliseconds = 10_000;
@@ -23,7 +23,7 @@ const command = withArguments(
     .option('--properties <number>', 'runs of each property', '40'),
 );
 const values = command.opts<{ parallel: number; properties: string }>();
-// Seeds for the tests: the same few runs every time, so that a mutant is judged the same way twice.
+// Seeds for the tests: the same few runs every time, so that a mutant always gets the same verdict.
 process.env['PROPERTY_RUNS'] = values.properties;
 process.env['SEED'] = '1';
 

@@ -9,7 +9,7 @@ const mutantsPerThread = 60;
 
 export interface Limits {
   readonly parallel: number;
-  /** For one mutant: an endless loop counts as noticed. */
+  /** The time limit for one mutant: an endless loop counts as detected. */
   readonly timeoutMilliseconds: number;
 }
 
@@ -52,7 +52,7 @@ class TestThread {
   }
 }
 
-/** Runs the tests unchanged: which one fails, and how long they take. */
+/** Runs the tests unchanged: returns which one fails, and how long they take. */
 export async function runUnchanged(data: WorkerData): Promise<{ failed: string | null; milliseconds: number }> {
   const thread = new TestThread(data);
   const before = performance.now();

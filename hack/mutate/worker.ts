@@ -21,7 +21,7 @@ parentPort?.on('message', (mutant: Mutant | null) => {
   void answer(mutant).then((by) => parentPort?.postMessage({ by } satisfies Answer));
 });
 
-/** How many mutants each test has killed: the test with the most runs first. */
+/** How many mutants each test has killed; the test with the most kills runs first. */
 const kills = new Map(tests.map((test) => [test, 0]));
 
 async function answer(mutant: Mutant | null): Promise<string | null> {

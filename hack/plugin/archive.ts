@@ -8,10 +8,7 @@ export interface ArchivedFile {
 
 const blockBytes = 512;
 
-/**
- * A .tar.gz of names, modes and contents only, so that the same files result in the same bytes, whoever packs them and
- * when.
- */
+/** A .tar.gz of names, modes and contents only, so that the same files always result in the same bytes. */
 export function archiveOf(files: readonly ArchivedFile[]): Buffer {
   const parts = files.flatMap(({ name, content, isExecutable }) => [
     header(name, content.length, isExecutable ? 0o755 : 0o644),

@@ -8,7 +8,10 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const inject = fileURLToPath(import.meta.resolve('postject/dist/cli.js'));
 
-/** Where Node looks for a program in its own executable: see "Single executable applications" in its documentation. */
+/**
+ * The name under which Node looks for a program in its own executable: see "Single executable applications" in its
+ * documentation.
+ */
 const blobName = 'NODE_SEA_BLOB';
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const executableMode = 0o755;
@@ -22,11 +25,11 @@ export async function makeExecutable(program: string, node: string, target: stri
   const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-plugin-'));
   try {
     const configuration = {
-      // The blob contains this name: with the whole path no two builds would be the same.
+      // The blob contains this name: with the whole path, no two builds would be the same.
       main: 'program.cjs',
       output: 'blob',
       disableExperimentalSEAWarning: true,
-      // Compiled code would work only on this kind of machine and would never be the same twice.
+      // Compiled code would work only on the same kind of machine and would never be the same twice.
       useCodeCache: false,
       useSnapshot: false,
       // NODE_OPTIONS in a user's shell is meant for their own Node.

@@ -14,7 +14,7 @@ import { makeSources } from './sources.ts';
 
 const names = platforms.map(({ name }) => name).join(', ');
 const outdir = fileURLToPath(new URL('../../dist/plugin', import.meta.url));
-/** Nobody owns this domain (RFC 2606): whoever releases sets the address of the archives. */
+/** Nobody owns this domain (RFC 2606): whoever publishes a release sets the address of the archives. */
 const nowhere = 'https://releases.invalid/moco-rollout';
 
 const command = new Command('hack/plugin/main.ts')

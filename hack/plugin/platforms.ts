@@ -2,9 +2,9 @@ import manifest from '../../package.json' with { type: 'json' };
 
 /** The target of an archive. */
 export interface Platform {
-  /** In file names. */
+  /** The name as part of file names. */
   readonly name: string;
-  /** As krew names it, in Go's words. */
+  /** The platform in Go's words, which krew uses. */
   readonly selector: { readonly os: 'linux' | 'darwin'; readonly arch?: 'amd64' | 'arm64' };
   /**
    * The npm package with the Node of the executable; `own` for the running Node; `null` if the plugin uses the user's

@@ -10,7 +10,7 @@ export interface Interruption {
   readonly race: <T>(work: Promise<T>) => Promise<T>;
 }
 
-/** By convention 128 and the number of SIGINT. */
+/** By convention 128 plus the number of SIGINT. */
 export const interruptedExitCode = 130;
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -21,7 +21,7 @@ export const bodyLimitBytes = 8 * 1024 * 1024;
 export const mostValues = 50_000;
 
 /**
- * How much of their bodies all requests together may keep: two of the largest. The review of a StatefulSet has some 50
+ * How many bytes of bodies all requests together may keep: two of the largest. The review of a StatefulSet has some 50
  * KB, so hundreds of them fit.
  */
 export const bodiesLimitBytes = 2 * bodyLimitBytes;
@@ -32,7 +32,7 @@ export interface WebhookAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The answer to a request. Rejects when its client goes away, and for a defect. */
+/** The answer to a request. Rejects if its client goes away, or because of a bug. */
 export async function answer(
   request: IncomingMessage,
   byPath: ReadonlyMap<string, Reviewer>,
@@ -147,7 +147,10 @@ export function answerReview(body: unknown, reviewer: Reviewer) {
   });
 }
 
-/** `null` for requests that the reviewer handles; otherwise what a webhook configuration sent here by mistake. */
+/**
+ * `null` for requests that the reviewer handles; otherwise what kind of request a webhook configuration sent here by
+ * mistake.
+ */
 function whyNotOurs({ kind, operation, subResource = '', object = null }: AdmissionRequest, { operations }: Reviewer) {
   if (kind.group !== 'apps' || kind.version !== 'v1' || kind.kind !== 'StatefulSet') {
     return `expected a StatefulSet of apps/v1, got ${kind.kind} of ${kind.group === '' ? '' : `${kind.group}/`}${kind.version}`;

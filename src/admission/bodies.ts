@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 
 // Reads the bodies of requests within one budget for all of them.
 
-/** Every chunk that arrives is kept in an object of its own, however short it is. */
+/** The overhead of each chunk that arrives, since it is kept in a separate object. */
 const pieceOverheadBytes = 256;
 
-/** The part of the budget that one request has taken. */
+/** The part of the budget that one request uses. */
 export interface Share {
   /** Another chunk of this many bytes has arrived. `refused` is called if this request has to be given up. */
   take(bytes: number): void;
@@ -13,8 +13,8 @@ export interface Share {
 }
 
 /**
- * How many bytes of bodies all requests together may keep. Beyond that the largest body is given up. A real
- * AdmissionReview is small, so neither a crowd of large requests nor a slow one keeps it from being read.
+ * How many bytes of bodies all requests together may keep. If they exceed that, the largest body is given up. A real
+ * AdmissionReview is small, so neither many large requests nor a slow one prevents it from being read.
  */
 export class BodyBudget {
   readonly #limitBytes: number;
@@ -94,7 +94,7 @@ export function readBody(request: IncomingMessage, limitBytes: number, budget: B
       resolve({ kind });
     };
     const share = budget.begin(() => giveUp('overloaded'));
-    // The listener for errors stays: nobody handles an error after the answer otherwise.
+    // The listener for errors stays: otherwise nothing would handle an error after the answer.
     request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onError);
   });
 }

@@ -43,13 +43,13 @@ export type PatchOperation =
 
 /** What happens to a StatefulSet that is written. */
 interface Mutation {
-  /** What was found. The word goes into the API server's audit log. */
+  /** What was found, as a word for the API server's audit log. */
   readonly because: string;
   /** Empty if nothing has to change. */
   readonly patch: readonly PatchOperation[];
 }
 
-/** The name of the MySQLCluster that alone owns a StatefulSet; `null` without one, or with another owner beside it. */
+/** The name of the MySQLCluster that is the only owner of a StatefulSet; `null` without an owner, or with several. */
 function owningCluster({ metadata }: AdmittedStatefulSet): string | null {
   const [only, ...others] = metadata.ownerReferences ?? [];
   if (only === undefined || others.length > 0) return null;
@@ -62,11 +62,11 @@ type Labelled = Pick<AdmittedStatefulSet['metadata'], 'labels' | 'annotations'>;
 /** This program decides when its pods are replaced. */
 export const isLabelled = ({ labels }: Labelled): boolean => labels?.[strategyLabel] === strategyOnDelete;
 
-/** New pods have to come up at the current revision. */
+/** New pods have to start at the current revision. */
 export const wantsRevisionsKept = (metadata: Labelled): boolean =>
   isLabelled(metadata) && metadata.labels?.[newPodsLabel] === newPodsAtCurrentRevision;
 
-/** MOCO's native rolling update: nothing restrains it. */
+/** MOCO's native rolling update: nothing holds it back. */
 export const isForced = ({ annotations }: Labelled): boolean =>
   annotations?.[forceRollingUpdateAnnotation] === annotationOn;
 
@@ -87,13 +87,13 @@ const onDelete = { type: strategyOnDelete } as const;
 
 /**
  * Keeps the strategy of a StatefulSet with our label, whatever MOCO or its webhook has just set, unless MOCO's native
- * rolling update is forced: OnDelete, or RollingUpdate with partition = replicas if the second label asks for new pods
- * at the current revision. Both replace no pod. This webhook runs after MOCO's, so it sets either at once, where the
- * admission policy needs two rounds for the second.
+ * rolling update is forced. The strategy is OnDelete or, if the second label asks for new pods at the current revision,
+ * RollingUpdate with partition = replicas. Neither replaces a pod. This webhook runs after MOCO's, so it sets either
+ * immediately, whereas the admission policy needs two rounds for the second.
  *
- * Only the labels decide, so replicas of this program can't disagree, whatever their feature gates say. No patch is
+ * Only the labels decide, so replicas of this program cannot disagree, whatever their feature gates are. No patch is
  * sent for an object that is already correct: MOCO's repeated apply must not become a change. A dry run of the
- * controller that asks who keeps the strategy gets the answer.
+ * controller that asks what keeps the strategy gets the answer.
  */
 export function mutateStatefulSet({ metadata, spec }: AdmittedStatefulSet): Mutation {
   if (!isLabelled(metadata)) return { because: 'not-labelled', patch: [] };
@@ -123,18 +123,18 @@ const rollingUpdatePath = `${strategyPath}/rollingUpdate`;
 const partitionPath = `${rollingUpdatePath}/partition`;
 
 /**
- * Holds a StatefulSet back from Kubernetes' own rolling update: every change sets the partition to the number of
+ * Protects a StatefulSet from Kubernetes' own rolling update: every change sets the partition to the number of
  * replicas, so that nothing is replaced until somebody lowers the partition, which is the only change that passes. The
  * same applies to a new StatefulSet. MOCO's webhook `statefulset.kb.io` does the same (MOCO's design "Safe Rolling
  * Update of StatefulSet"); this is for installations without it. There are four differences: an update that changes
  * nothing leaves the partition as it is, so that repeated applies change nothing; a missing partition is no error;
  * other fields of `rollingUpdate` stay; and a StatefulSet at OnDelete needs no partition.
  *
- * With our label for new pods the partition stays at the number of replicas, whoever lowers it. A StatefulSet that is
- * still at OnDelete gets that partition as well, as from MOCO's webhook: it shows the admission policy, which runs
- * again, that it may set RollingUpdate.
+ * With our label for new pods the partition stays at the number of replicas, no matter who lowers it. A StatefulSet
+ * that is still at OnDelete also gets that partition, as from MOCO's webhook: when the admission policy runs again, the
+ * partition shows it that it may set RollingUpdate.
  *
- * `before` is `null` on CREATE, and if nothing is known of it.
+ * `before` is `null` on CREATE, and if the previous object is unknown.
  */
 export function mutatePartition(after: AdmittedStatefulSet, before: AdmittedStatefulSet | null): Mutation {
   if (owningCluster(after) === null) return leave('not-of-a-cluster');
@@ -178,9 +178,9 @@ function partitionPatch(statefulSet: AdmittedStatefulSet, partition: number): re
 }
 
 /**
- * All that a writer can change except the partition and our own mark that changes the resourceVersion. Fields of the
- * API server are excluded: `status` has its own path, and `managedFields` of an apply without a change may differ by a
- * timestamp.
+ * Everything that a writer can change except the partition and our own mark that changes the resourceVersion. Fields of
+ * the API server are excluded: `status` has its own path, and `managedFields` of an apply without a change may differ
+ * by a timestamp.
  */
 function withoutPartition({ metadata, spec }: AdmittedStatefulSet): object {
   const { [invalidatedIntentAnnotation]: _, ...annotations } = metadata.annotations ?? {};
@@ -206,7 +206,7 @@ export interface Reviewer {
   readonly auditKey: string;
   /** `before` is `null` on CREATE, and if it can't be read. */
   readonly review: (after: AdmittedStatefulSet, before: AdmittedStatefulSet | null) => Mutation;
-  /** By the finding: what the API server refuses next, or accepts although it was hardly intended. */
+  /** By the finding: what the API server will refuse next, or accepts although it was hardly intended. */
   readonly warnings?: Readonly<Record<string, string>>;
 }
 

@@ -36,7 +36,7 @@ const defaultMaxConnections = 128;
 const defaultCertificatePollMilliseconds = 10_000;
 /** Longer than the API server keeps an idle connection (Go: 90 s), so that it is never closed under a request. */
 const defaultKeepAliveMilliseconds = 120_000;
-/** By which part of the client's time limit the server has to notice earlier that it is over. */
+/** The server checks this many times within a client's time limit whether it has passed. */
 const checksPerTimeout = 10;
 
 /**

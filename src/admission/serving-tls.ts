@@ -16,8 +16,8 @@ export interface TlsSources {
   /** Has `tls.crt` and `tls.key`. */
   readonly certDir: string;
   /**
-   * PEM certificates: only clients with a certificate that one of these has issued are served, such as the API server
-   * with a kubeconfig in its `--admission-control-config-file`.
+   * PEM certificates: only clients with a certificate issued by one of these are served, such as the API server with a
+   * kubeconfig in its `--admission-control-config-file`.
    */
   readonly clientCaFile?: string;
 }
@@ -75,7 +75,7 @@ export function followTls(
   };
   const renewed = ({ validTo }: Certificate): void =>
     log.info({ validTo: validTo.toISOString() }, 'Webhook loaded a new certificate');
-  const another = (): void => log.info({}, 'Webhook trusts the client certificates of another authority');
+  const another = (): void => log.info({}, 'Webhook now trusts client certificates from another CA');
   let isLooking = false;
   const lookAtBoth = async (): Promise<void> => {
     if (isLooking) return;
@@ -172,8 +172,8 @@ function pemCertificates(text: string): readonly string[] {
 }
 
 /**
- * Reads the PEM certificates of the authorities that may have issued the API server's client certificate. Rejects with
- * a `CertificateError` if there is none or one can't be read: a server that accepts nobody had better not start.
+ * Reads the PEM certificates of the CAs that may have issued the API server's client certificate. Rejects with a
+ * `CertificateError` if there is none or one cannot be read: a server that accepts no client had better not start.
  */
 export async function readClientCA(file: string): Promise<string> {
   const expected = `Expected certificates in PEM at ${file}, given by --client-ca-file,`;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { selectorsOf } from './promql.ts';
 import { type Infer, listBy, oneOf, struct, validations } from './schema.ts';
 
-// Queries that must return nothing before a working member is taken.
+// Queries that must return nothing before a working member is replaced.
 
 const longestName = 63;
 const namePattern = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
@@ -75,14 +75,14 @@ export const checkFields = {
   ),
 };
 
-/** Matches the name of no pod: what stands for members of which there are none. No query of a user has it. */
+/** Matches the name of no pod: it stands for an empty set of members. No query of a user contains it. */
 const nobody = '$none';
 
 /** The names of pods, as a regular expression that needs no escape in a string of PromQL. */
 const patternOf = (pods: readonly string[]): string =>
   pods.length === 0 ? nobody : pods.map((name) => name.replaceAll('.', '[.]')).join('|');
 
-/** The same checks, about these pods. */
+/** The same checks, applied to these pods. */
 export const checksAbout = (
   checks: readonly Check[],
   pods: { readonly updated: readonly string[]; readonly stale: readonly string[] },
@@ -92,14 +92,14 @@ export const checksAbout = (
     query: one.query.replaceAll(membersVariable, (_, field: 'updated' | 'stale') => patternOf(pods[field])),
   }));
 
-/** A query that returns a series for each selector of another query that has none, and what that stands for. */
+/** A query that returns one series for each selector of another query that has none, and what each stands for. */
 interface MissingData {
   readonly query: string;
   /** By the value of the label `selector`. */
   readonly selectors: Readonly<Record<string, string>>;
 }
 
-/** `null` of a query that needs no series, or only those of members of which there are none. */
+/** `null` for a query that needs no series, or only series of an empty set of members. */
 export function missingDataOf(query: string): MissingData | null {
   const selectors = selectorsOf(query).filter((one) => !one.includes(nobody));
   if (selectors.length === 0) return null;

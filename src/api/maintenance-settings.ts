@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { milliseconds } from '../base/json.ts';
 import { duration, type Infer, listOf, struct, text, time, validations, whole } from './schema.ts';
 
-// The times at which working members may be taken: windows that repeat, and blackouts.
+// The times at which working members may be replaced: windows that repeat, and blackouts.
 
 const months = 'JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC';
 const weekdays = 'SUN|MON|TUE|WED|THU|FRI|SAT';
@@ -11,15 +11,15 @@ const hour = '([01]?[0-9]|2[0-3])';
 const monthday = '(0?[1-9]|[12][0-9]|3[01])';
 const month = `(0?[1-9]|1[0-2]|${months})`;
 const weekday = `([0-7]|${weekdays})`;
-/** A list of values, ranges and steps, or `*`; and the other words that croner knows for the field. */
+/** A list of values, ranges and steps, or `*`, or another word that croner knows for the field. */
 const field = (value: string, more = '') => {
   const one = `([*?]|${value}(-${value})?${more})(/[0-9]{1,2})?`;
   return `${one}(,${one})*`;
 };
 
 /**
- * A minute and hours, so that a window begins a few times a day and the next ones are quickly found. Both the API
- * server's RE2 and JavaScript read it.
+ * A minute and hours, so that a window begins a few times a day and the next ones are found quickly. Both the API
+ * server's RE2 and JavaScript can read the pattern.
  */
 const schedulePattern = `^(?i:[0-5]?[0-9] ${hour}(,${hour}){0,5} ${field(monthday, '|L|LW|(0?[1-9]|1[0-9]|2[0-8])W')} ${field(month)} ${field(weekday, `|${weekday}(#[1-5L]|L)`)})$`;
 /** The 30th and 31st of months that do not have them, whatever the weekday. */
@@ -56,8 +56,8 @@ export const maintenanceWindow = struct(
       .max(longestZone, zone)
       .refine(isTimeZone, zone)
       .meta({
-        // A time zone that the API server does not know is an error of the rule, which no CEL expression can turn into
-        // false. The answer then is `unknown time zone Asia/Tokio evaluating rule: ` followed by this message.
+        // A time zone that the API server does not know is an error of the rule, and no CEL expression can turn that
+        // into false. The answer then is `unknown time zone Asia/Tokio evaluating rule: ` followed by this message.
         ...validations({
           rule: `self.matches('${zonePattern}') && self != 'Local' && timestamp('2026-01-01T00:00:00Z').getFullYear(self) > 0`,
           message: `expected ${zone}`,
@@ -90,7 +90,7 @@ export interface MaintenanceSettings {
   readonly maintenanceWindows: readonly MaintenanceWindow[];
   readonly blackouts: readonly Infer<typeof blackout>[];
   readonly expectedMemberSeconds: number;
-  /** Of the setting `inPlace`. */
+  /** The restart windows of the setting `inPlace`. */
   readonly restartWindows: readonly MaintenanceWindow[];
 }
 
@@ -142,11 +142,11 @@ export function* opensAt(
   for (; at !== null; at = cron.nextRun(at)) yield at.getTime();
 }
 
-/** Each time occurs once a day, whatever daylight saving does. */
+/** Each time occurs once a day, regardless of daylight saving time. */
 const cronOf = (pattern: string, timezone: string): Cron =>
   new Cron(pattern, { mode: '5-part', fixedTimeRule: 'no-wildcard', timezone, paused: true });
 
-/** Whether there is such a day, by the fields of days. It takes milliseconds to find that there is none. */
+/** Whether such a day exists, by its fields. Finding out that none does takes milliseconds. */
 const knownDays = new Map<string, boolean>();
 const mostKnown = 1000;
 
@@ -160,7 +160,7 @@ function isSchedule(pattern: string): boolean {
   return comes;
 }
 
-/** A day that never comes, such as the 31st of February, is none. */
+/** False for a day that never comes, such as February 31. */
 function everComes(pattern: string): boolean {
   try {
     return cronOf(pattern, defaultZone).nextRun() !== null;
@@ -169,7 +169,7 @@ function everComes(pattern: string): boolean {
   }
 }
 
-/** Time zones that were read before: the first time takes longer than a decision. Each may be written in many cases. */
+/** Time zones that were read before: the first time takes longer than a decision. Each may be written in any case. */
 const knownZones = new Set<string>();
 
 function isTimeZone(name: string): boolean {

@@ -1,4 +1,4 @@
-// As much of PromQL as it takes to find which series a query needs.
+// The part of PromQL that is needed to find which series a query needs.
 
 interface Token {
   readonly kind: 'word' | 'braces' | 'open' | 'close' | 'other';
@@ -6,13 +6,13 @@ interface Token {
 }
 
 /**
- * Strings in each of the three quotes, of which those in backticks have no escapes; what has no meaning here: comments,
- * strings, ranges and numbers with their units; and any other character.
+ * Strings in each of the three kinds of quotes (those in backticks have no escapes); tokens that have no meaning here:
+ * comments, strings, ranges and numbers with their units; and any other character.
  */
 const tokens =
   /(?<word>[A-Za-z_:][\w:]*)|(?<braces>\{(?:"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|`[^`]*`|[^}"'`])*\})|(?<open>\()|(?<close>\))|(?<other>#[^\n]*|"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|`[^`]*`|\[[^\]]*\]|\d[\w.]*|[^])/y;
 
-/** Before a list of labels in parentheses. */
+/** Words that come before a list of labels in parentheses. */
 const labelLists: ReadonlySet<string> = new Set(['by', 'without', 'on', 'ignoring', 'group_left', 'group_right']);
 const grouping: ReadonlySet<string> = new Set(['by', 'without']);
 const keywords: ReadonlySet<string> = new Set([
@@ -28,8 +28,8 @@ const keywords: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The selectors of instant vectors in a query in PromQL, such as `up{job="x"}`, without ranges and offsets; each of
- * them once. A query that Prometheus cannot read has any.
+ * The selectors of instant vectors in a PromQL query, such as `up{job="x"}`, without ranges and offsets, each once. For
+ * a query that Prometheus cannot parse the result is arbitrary.
  */
 export function selectorsOf(query: string): readonly string[] {
   const all = tokensOf(query);
@@ -59,7 +59,7 @@ function tokensOf(query: string): readonly Token[] {
   for (let match = tokens.exec(query); match !== null && match[0] !== ''; match = tokens.exec(query)) {
     const [kind, text] = Object.entries(match.groups ?? {}).find(([, found]) => found !== undefined) ?? [];
     if (kind === undefined || text === undefined) break;
-    // Spaces and comments separate, and mean nothing.
+    // Spaces and comments separate tokens and have no other meaning.
     if (kind !== 'other' || !/^(?:\s|#)/.test(text)) all.push({ kind: kind as Token['kind'], text });
   }
   return all;

@@ -35,7 +35,7 @@ import {
 export const sequenceKind = ownKind('mysqlrolloutsequences', 'MySQLRolloutSequence', false);
 
 const mostStages = 32;
-/** A larger number is not an accident. */
+/** More than this would not be an accident. */
 export const mostGone = 100;
 const mostConcurrent = 10_000;
 const stageName = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';

@@ -510,7 +510,7 @@ export const isTrue = (conditions: readonly Condition[] | undefined, type: strin
 export interface SettingInForce {
   readonly value: unknown;
   readonly source: string;
-  /** A policy enforces it. */
+  /** True if a policy enforces it. */
   readonly enforced?: true;
 }
 export type SettingsInForce = Infer<typeof settings>;

@@ -100,7 +100,7 @@ export const rolloutSpec = struct(
     "MySQLRolloutPolicies that select the MySQLCluster, then from the controller's flags.",
 });
 
-/** The field manager of a verb of the plugin. Its names are not among kubectl's, whose fields Flux takes over. */
+/** The field manager of a verb of the plugin. The names differ from kubectl's, whose fields Flux takes over. */
 export const pluginManager = (verb: string): string => `moco-rollout-cli-${verb}`;
 
 export type RolloutSpec = Infer<typeof rolloutSpec>;
@@ -131,8 +131,8 @@ export function rolloutProblem(
 export interface RolloutRecord extends Stored {
   readonly object: MySQLRollout;
   /**
-   * Without spec and status: its MySQLCluster did not exist when it was delivered. It is read by name once the cluster
-   * exists.
+   * Without spec and status: the MySQLCluster did not exist when this was delivered. It is read by name once the
+   * cluster exists.
    */
   readonly partial: boolean;
 }

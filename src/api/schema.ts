@@ -144,7 +144,7 @@ function pathStep(key: PropertyKey): string {
   return /^\w+$/.test(String(key)) ? `.${String(key)}` : `["${String(key)}"]`;
 }
 
-/** Of a duration: without repetition of a unit, and in the order in which Kubernetes writes them. */
+/** The pattern of a duration: each unit at most once, in the order in which Kubernetes writes them. */
 const durationPattern = '^([0-9]{1,4}h)?([0-9]{1,5}m)?([0-9]{1,7}s)?$';
 const longestSeconds = 9_999_999;
 const expectedDuration = 'a duration such as "90s", "5m" or "24h", or a whole number of seconds';
@@ -199,7 +199,7 @@ const requirement = struct(
     }),
   );
 
-/** A selector by labels, as Kubernetes has it. */
+/** A label selector, as in Kubernetes. */
 export const labelSelector = (description: string) =>
   struct(
     optional({

@@ -15,9 +15,9 @@ import {
   whole,
 } from './schema.ts';
 
-// The settings that a MySQLRollout has for one cluster and a MySQLRolloutPolicy for many.
+// The settings that a MySQLRollout sets for one cluster and a MySQLRolloutPolicy for many.
 
-/** If the flag --default-strategy is not set. */
+/** The strategy if the flag --default-strategy is not set. */
 export const builtInStrategy: Strategy = 'OnDelete';
 
 /** Who replaces pods: this program, or the StatefulSet's own rolling update, one partition after another. */

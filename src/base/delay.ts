@@ -1,6 +1,6 @@
 import type { World } from './world.ts';
 
-/** Resolves after this time, or as soon as the signal is aborted; `false` means that the signal was first. */
+/** Resolves after this time, or as soon as the signal is aborted; `false` means that the signal came first. */
 export function delay(world: World, milliseconds: number, signal?: AbortSignal): Promise<boolean> {
   if (signal?.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {
@@ -22,8 +22,8 @@ export interface BackoffOptions {
 }
 
 /**
- * The wait after this many failures (from 1 up). It doubles from the first to the longest wait, and a random part
- * between half and all of it is used, so that callers that failed together do not come back together.
+ * The wait after this many failures (from 1 up). It doubles from the first to the longest wait. A random value between
+ * half and all of it is used, so that callers that failed together do not retry together.
  */
 export function backoffMilliseconds(
   failures: number,

@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is Json {
 }
 
 // Reads objects of unknown shape. A value without the expected type counts as absent. So an object without labels or
-// status, or with unknown fields, is never an exception.
+// status, or with unknown fields, never causes an exception.
 
 const nothing: Json = {};
 
@@ -38,8 +38,8 @@ export function texts(value: unknown): Readonly<Record<string, string>> {
 }
 
 /**
- * The texts of an object that a tenant has written, such as labels. Throws a `RangeError` if its names and values
- * together have more characters than `most`.
+ * The texts of an object that a tenant has written, such as labels. Throws a `RangeError` if its names and values have
+ * more than `most` characters in total.
  */
 export function fewTexts(value: unknown, most: number, what: string): Readonly<Record<string, string>> {
   const found = texts(value);

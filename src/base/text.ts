@@ -2,15 +2,16 @@ import { StringDecoder } from 'node:string_decoder';
 
 // Text that other programs and people have sent or written.
 
-/** Longer than any object that etcd accepts (1.5 MB by default), however its text is escaped. */
+/** Longer than any object that etcd accepts (1.5 MB by default), no matter how its text is escaped. */
 const longestLineCharacters = 64 * 1024 * 1024;
 
 /**
- * The lines of a byte stream, whatever its chunks are: one may end in the middle of a line, or of a character. Text
- * after the last newline is dropped, because a broken connection has truncated it. Empty lines are skipped.
+ * The lines of a byte stream, no matter how it is split into chunks: a chunk may end in the middle of a line, or of a
+ * character. Text after the last newline is dropped, because a broken connection has truncated it. Empty lines are
+ * skipped.
  */
 export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
-  // Not a TextDecoder: in streams its strings take two bytes a character, whatever the characters.
+  // Not a TextDecoder: in streams its strings use two bytes for every character.
   const decoder = new StringDecoder('utf8');
   let pieces: string[] = [];
   let heldCharacters = 0;
@@ -108,7 +109,7 @@ const sequences = /\u001B\[[0-?]*[ -/]*[@-~]|\u001B\][^\u0007\u001B]*(?:\u0007|\
 /* oxlint-enable no-control-regex */
 
 /**
- * Makes text of others safe for a terminal: without escape sequences, and with a space for every other control
+ * Makes text from others safe for a terminal: without escape sequences, and with a space for every other control
  * character. Node's own `stripVTControlCharacters` takes quadratic time: a minute for 200 KB of `ESC ] ;`.
  */
 export const printable = (text: string): string => text.replaceAll(sequences, '').replaceAll(obeyed, ' ');

@@ -31,7 +31,7 @@ export class TimeLimit {
     return this.#controller.signal;
   }
 
-  /** Whether the time limit aborted, and not the caller. */
+  /** Whether the time limit caused the abort, not the caller. */
   get passed(): boolean {
     return this.#passed;
   }

@@ -5,13 +5,13 @@
 export interface World {
   /** Milliseconds since an arbitrary moment. Never steps back. For every age, deadline and delay. */
   monotonic(): number;
-  /** Milliseconds since 1970. May step. Only for timestamps that are written, and for reading those of others. */
+  /** Milliseconds since 1970. May jump. Only for timestamps that are written, and for reading those of others. */
   wall(): number;
   /** Calls back once after `delayMilliseconds`. Returns a function that cancels it; calling that twice is harmless. */
   timer(delayMilliseconds: number, callback: () => void): () => void;
   /** From 0 (inclusive) to 1 (exclusive). For jitter, never for anything secret. */
   random(): number;
-  /** The one network seam: a request to the API server as bytes out and a stream of bytes in. */
+  /** The only access to the network: a request to the API server as bytes, and the response as a stream of bytes. */
   exchange: Exchange;
 }
 
@@ -26,9 +26,9 @@ export interface ExchangeRequest {
   readonly body?: string;
   readonly signal: AbortSignal;
   /**
-   * Called each time that the first byte is about to be sent: a new connection or a credential plugin may take long,
-   * and a suspended process may resume in the middle of either. If it throws, nothing is sent, and the exchange rejects
-   * with that error.
+   * Called each time the first byte is about to be sent: a new connection or a credential plugin may take long, and a
+   * suspended process may resume in the middle of either. If it throws, nothing is sent, and the exchange rejects with
+   * that error.
    */
   readonly assertMaySend?: () => void;
   /** Watches and calls have separate connections, so that one kind can't starve the other. */

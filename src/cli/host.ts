@@ -31,7 +31,7 @@ export interface Terminal {
 const defaultColumns = 80;
 const defaultRows = 24;
 
-/** A host that writes control sequences only through `draw`: most texts contain words of others. */
+/** A host that writes control sequences only through `draw`: most texts contain words from other programs or people. */
 export const withoutControls = (host: Host): Host => ({
   ...host,
   out: (text) => host.out(printable(text)),
@@ -39,7 +39,7 @@ export const withoutControls = (host: Host): Host => ({
   draw: host.draw ?? host.out,
 });
 
-/** Writes lines with colours, after their text was made printable. */
+/** Writes lines with colors, after making their text printable. */
 export const draw = (host: Host, text: string): void => (host.draw ?? host.out)(text);
 
 /** The host of this process. As a kubectl plugin, the program is named as the user called it. */

@@ -13,7 +13,7 @@ export interface CommandOption<Value> {
   /** The possible values, for completion. */
   readonly values?: readonly string[] | undefined;
   readonly parse: (text: string) => Parsed<Value>;
-  /** It may be given several times: its value is a list. */
+  /** The option may be given several times: its value is a list. */
   readonly repeats?: true;
 }
 
@@ -24,7 +24,7 @@ export type Values<Options extends CommandOptions> = {
   readonly [Field in keyof Options]: Options[Field] extends CommandOption<infer Value> ? Value : never;
 };
 
-/** Makes an option from its flags. With a default it always has a value. */
+/** Creates an option from its flags. With a default it always has a value. */
 export function optionKind<Value>(parse: (text: string) => Parsed<Value>, values?: readonly string[]) {
   function option(flags: string, description: string): CommandOption<Value | undefined>;
   function option(flags: string, description: string, defaultText: string): CommandOption<Value>;

@@ -62,7 +62,7 @@ export const commands: readonly CliCommand[] = Object.values(commandGroups).flat
 
 const helpWidthColumns = 100;
 
-/** The command that the script of `completion` calls. Its words are not parsed here. */
+/** The command that the script of `completion` calls. Its arguments are not parsed here. */
 const completing = '__complete';
 
 const exitFailed = 1;

@@ -46,7 +46,7 @@ export interface ControllerOptions
 }
 
 const component = 'moco-rollout';
-/** The only key of their queue: policies are compared with one another. */
+/** The only key in their queue: policies are compared with one another. */
 const allPolicies = 'all';
 const eventsGraceMilliseconds = 1000;
 
@@ -135,7 +135,7 @@ export class Controller {
     return this.#synced;
   }
 
-  /** Resolves once every kind has been listed, or once the watches have ended before that. */
+  /** Resolves once every kind has been listed, or when the watches end before that. */
   synced(): Promise<void> {
     return this.#watches.synced();
   }

@@ -48,7 +48,7 @@ export class PolicyReconciler {
       try {
         await apiFor(signal).replaceStatus(policyKind, policy, { status });
       } catch (error) {
-        // It has changed, and its watch event follows, or its CRD is older and has no status.
+        // It has changed and its watch event follows, or the CRD is older and has no status.
         if (!isConflict(error) && !isNotFound(error)) throw error;
       }
     }

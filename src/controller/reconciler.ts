@@ -48,7 +48,7 @@ export class Reconciler {
     const end = await act(pass);
     remember(pass.memory, end, context.world);
     if (end.kind === 'acted') {
-      // A step that only changes the revision of new pods takes no member: the answers to checks still count for the
+      // A step that only changes the revision of new pods replaces no member: the answers to checks still count for the
       // step that does.
       if (end.step.kind !== 'setStrategy') context.checks.forget(key);
       emitStep(end, context);
@@ -82,7 +82,7 @@ async function act(pass: Pass<ClusterApi>): Promise<End> {
     rememberPrepared(pass.memory);
     observed = await lookAndAsk(pass);
   } catch (error) {
-    // No step may be taken.
+    // No step may be done.
     return failedBy(error, pass, null);
   }
   if (observed === null) return nothingToReport;
@@ -99,8 +99,8 @@ async function act(pass: Pass<ClusterApi>): Promise<End> {
 }
 
 /**
- * Publishes what users see. Resolves to the milliseconds until more must be written, or to `null` if only a change
- * requires that.
+ * Publishes what users see. Resolves to the milliseconds until the next write is due, or to `null` if only a change can
+ * make one due.
  */
 async function publish(observed: Observation, pass: Pass<ClusterApi>): Promise<number | null> {
   const reported = report(observed);

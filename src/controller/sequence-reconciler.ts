@@ -22,12 +22,12 @@ export interface SequenceContext {
 const writeIntervalMilliseconds = 1000;
 
 /**
- * Wakes the clusters that a change of a MySQLRolloutSequence's clusters concerns, and writes what users see of the
- * sequence. Clusters do not depend on it to decide: each decides by itself.
+ * Wakes the clusters that are affected when a MySQLRolloutSequence's clusters change, and writes what users see of the
+ * sequence. Clusters do not depend on it: each decides by itself.
  */
 export class SequenceReconciler {
   readonly #context: SequenceContext;
-  /** By sequence, on the monotonic clock. */
+  /** When each sequence was written, on the monotonic clock. */
   readonly #writtenAt = new Map<string, number>();
 
   constructor(context: SequenceContext) {

@@ -1,10 +1,10 @@
 import type { Situation } from './situation.ts';
 import type { StatefulSetFacts } from './snapshot.ts';
 
-/** The pause after the first try. It doubles after each further try, up to the longest. */
+/** The pause after the first attempt. It doubles after each further attempt, up to the longest. */
 const firstPauseSeconds = 30;
 const longestPauseSeconds = 300;
-/** Older adoptions do not count: either the adoption lasted, or it was tried as rarely as possible. */
+/** Older adoptions do not count: either the adoption lasted, or the attempts were already as rare as they get. */
 const adoptionCountsSeconds = 1800;
 
 function pauseSeconds(tries: number): number {
@@ -28,10 +28,10 @@ export const keepsRevisions = (one: StrategyFacts | null): boolean =>
 export const replacesNobody = (one: StrategyFacts | null): boolean =>
   one?.strategy === 'OnDelete' || keepsRevisions(one);
 
-/** It has our label and the strategy that its labels request, and admission keeps it so. */
+/** It has our label and the strategy that its labels request, and admission keeps it that way. */
 export const isAdopted = (one: StrategyFacts | null): boolean => one?.labelled === true && replacesNobody(one);
 
-/** A dry run has shown that admission does not do that. It is tried again after a pause. */
+/** A dry run has shown that admission does not keep them. The controller tries again after a pause. */
 export function mayKeepRevisions({ snapshot: { admissionProblem: problem }, deadlines }: Situation): boolean {
   return problem?.mode !== 'CurrentRevision' || deadlines.reached(problem.sinceSeconds, pauseSeconds(problem.tries));
 }

@@ -1,10 +1,10 @@
 import { wasEndedByNode } from './member.ts';
 import type { Member, Situation } from './situation.ts';
 
-// Members that are away because of their nodes, as far as pods show it. None of that is evidence for or against a
+// Members that are away because of their nodes, as far as pods show it. Such a member is no evidence for or against a
 // revision.
 
-/** Reasons of the condition DisruptionTarget if the node, or its loss, ended the pod (Kubernetes 1.36). */
+/** Reasons of the condition DisruptionTarget that say that the node, or its loss, ended the pod (Kubernetes 1.36). */
 const endedByNode: ReadonlySet<string> = new Set([
   'DeletionByTaintManager',
   'DeletionByPodGC',
@@ -13,8 +13,8 @@ const endedByNode: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The scheduler's messages about nodes that are out of service, or not where a volume is (Kubernetes 1.36, plugins of
- * the scheduler).
+ * The scheduler's messages about nodes that are out of service, or that cannot reach the pod's volume (Kubernetes 1.36,
+ * plugins of the scheduler).
  */
 const wordsOfNodes = ['volume node affinity conflict', 'were unschedulable', 'untolerated taint'] as const;
 /** Its messages about the requests of the pod itself, which may come from the new template. */
@@ -33,7 +33,7 @@ function isAwayByNode({ state, facts, evidence }: Member): boolean {
   return saysOneOf(evidence.message, wordsOfNodes) && !saysOneOf(evidence.message, wordsOfPods);
 }
 
-/** At least one member is away, and each such member is away because of its node. */
+/** At least one member is away, and every member that is away is so because of its node. */
 export function awaitsNodesAlone({ members, missing }: Situation): boolean {
   const away = members.filter(({ participates }) => !participates);
   return missing.length === 0 && away.length > 0 && away.every(isAwayByNode);

@@ -47,7 +47,7 @@ const procedures: Readonly<Record<RolloutPolicy['mode'], Procedure>> = {
 export const decide = (snapshot: ClusterSnapshot, policy: RolloutPolicy): Decision =>
   decideBy(guards, snapshot, policy);
 
-/** The same with other gates, so that tests can show what each of them prevents. */
+/** The same with other gates, so that tests can show what each gate prevents. */
 export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutPolicy): Decision {
   const situation = survey(snapshot, policy);
   const procedure = procedures[policy.mode];
@@ -86,16 +86,18 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
   };
 }
 
-/** They are asked about members that were passed over as well. */
+/** These questions also cover members that were passed over. */
 const ofMembers: readonly QuestionKind[] = ['recreatable', 'clones'];
 
 /**
- * Who is next, and what that needs: the first candidate whose effects no gate holds, or else the first hold. No other
- * member takes the place of a candidate whose write has failed, which is tried again first, nor of one that only waits
- * for new pods to come up at the update revision: a hold of the others would keep them at the current revision forever.
- * If a candidate only waits for the turn of the cluster, that is what the rollout waits for, whatever holds the others.
+ * Chooses the next candidate: the first one whose effects no gate holds, otherwise the first hold. A candidate whose
+ * write failed keeps its place, since that write is retried first. So does a candidate that only waits until new pods
+ * start at the update revision: a hold of another member would keep new pods at the current revision forever. If a
+ * candidate only waits for the cluster's turn, that is what the rollout waits for, even if other candidates are held
+ * too.
  *
- * `unread` are the holds of candidates that were passed over and have to be read again before they may go.
+ * `unread` has the holds of candidates that were passed over and whose facts have to be read again before they may be
+ * replaced.
  */
 function choose(
   situation: Situation,
@@ -121,8 +123,8 @@ function choose(
 }
 
 /**
- * An answer blocked the step when the cluster had its turn. The cluster asks again without a turn, so that it takes
- * none that it could not use.
+ * An answer blocked the step when the cluster had its turn. The cluster asks again without a turn, so that it does not
+ * occupy one that it could not use.
  */
 const asksOutOfTurn = ({ snapshot: { memory } }: Situation): boolean => memory.shown !== null && isAnswer(memory.shown);
 
@@ -131,7 +133,7 @@ const turnsLast = (by: Guards): Guards =>
 
 const withoutKept = (by: Guards): Guards => new Map([...by].filter(([rule]) => rule !== 'RevisionsKept'));
 
-/** The revision of new pods is set first, which does not change what the rollout waits for. */
+/** The revision of new pods is set first. It does not change what the rollout waits for. */
 function withNewPods(
   situation: Situation,
   outcome: NextStep,
@@ -150,7 +152,7 @@ function withNewPods(
   return { step: change, hold: isOver ? null : hold, blocked };
 }
 
-/** If one of these answers is awaited, nothing else is missing: they are asked for last, and all at once. */
+/** These questions come last, and all at once: while one of them is open, nothing else is missing. */
 const askedLast: ReadonlySet<QuestionKind | undefined> = new Set(['recreatable', 'members']);
 
 /** What the candidate needs to know in addition to the question of its hold, if nothing else holds it. */
@@ -168,7 +170,7 @@ function asksBeside(situation: Situation, { candidate, hold }: NextStep, by: Gua
   return asked;
 }
 
-/** A hold that another one covers has not ended: users see it again with the time at which it began. */
+/** A hold that is covered by another one has not ended: users see it again later with the time at which it began. */
 function beneath(situation: Situation, { candidate }: NextStep, hold: Hold | null, by: Guards): readonly Hold[] {
   if (hold === null) return [];
   const { shown, earlier } = situation.snapshot.memory;
@@ -179,7 +181,7 @@ function beneath(situation: Situation, { candidate }: NextStep, hold: Hold | nul
   );
 }
 
-/** Questions that no rule asks, since no hold depends on them. */
+/** Questions that no rule asks, since no hold depends on their answers. */
 function ofFacts(situation: Situation): readonly Question[] {
   const { snapshot } = situation;
   const { statefulSet, members, preflightPodsExist } = snapshot;
@@ -199,7 +201,7 @@ const detailsOf = ({ snapshot }: Situation): Question => ({
   contention: snapshot.contention !== null,
 });
 
-/** A node is never asked for longer than the limit, whatever holds the rollout meanwhile. */
+/** A node is never asked for longer than the limit, even while the rollout is held. */
 function lookAtNodes({ snapshot, policy, deadlines }: Situation): void {
   for (const { forSeconds } of snapshot.preflight?.awaited ?? []) {
     if (forSeconds > 0) deadlines.reached(forSeconds, policy.preflightTimeoutSeconds);
@@ -216,7 +218,7 @@ function isStuck(situation: Situation, complete: boolean, hold: Hold | null): bo
   return deadlines.reached(sinceSeconds, policy.progressDeadlineSeconds);
 }
 
-/** A member that only waits for a role counts as done: MOCO gives it one without another step. */
+/** A member that only waits for its role counts as done: MOCO sets the role without another step. */
 function isComplete(situation: Situation, stale: number): boolean {
   const { snapshot, members, missing } = situation;
   return (

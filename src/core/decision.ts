@@ -39,7 +39,7 @@ export interface MemberReport {
   readonly state: MemberState | 'missing';
   readonly evidence: Evidence | null;
   readonly verdict: VerdictKind;
-  /** If somebody else has deleted its pod in this rollout. */
+  /** How its pod came back, if somebody else deleted it in this rollout. */
   readonly recreated: Recreated | null;
   /** The hold that blocks the member, if any. */
   readonly rule: HoldRule | null;
@@ -49,7 +49,10 @@ export interface Decision {
   readonly step: Step;
   readonly effects: readonly Effect[];
   readonly hold: Hold | null;
-  /** Earlier holds (`memory.shown`, `memory.earlier`) that still hold the same step, but come after `hold`. */
+  /**
+   * Earlier holds (`memory.shown`, `memory.earlier`) that still hold the same step but come after `hold` in the
+   * catalogue.
+   */
   readonly beneath: readonly Hold[];
   /** By ordinal, including the missing ones. */
   readonly members: readonly MemberReport[];
@@ -64,15 +67,17 @@ export interface Decision {
    * current generation.
    */
   readonly complete: boolean;
-  /** The rollout has not progressed for progressDeadlineSeconds, and nobody has requested the wait. */
+  /** The rollout has not progressed for progressDeadlineSeconds, and no user requested the wait. */
   readonly progressDeadlineExceeded: boolean;
   /** Members are away, each because of its node: no evidence against the revision. */
   readonly awaitsNodes: boolean;
-  /** What the decision depends on and does not know, or not recently enough. At most one question of each kind. */
+  /**
+   * What the decision depends on and does not know, or has not read recently enough. At most one question of each kind.
+   */
   readonly asks: readonly Question[];
   /** What is asked again right before the step is written. */
   readonly asksAgain: readonly Question[];
-  /** The checks with which the cluster is watched do not fail, as far as is known. True if it is not watched. */
+  /** The checks that watch the cluster do not fail, as far as is known. True if no checks watch it. */
   readonly checksPass: boolean;
   /** Seconds until time alone could change this decision; `null` when only an event can. */
   readonly requeueAfterSeconds: number | null;
@@ -83,15 +88,15 @@ export interface NextStep {
   readonly hold: Hold | null;
 }
 
-/** A line of a procedure: who is next, and how. It asks no gate. */
+/** A line of a procedure: which member is next, and how it is replaced. It checks no gate. */
 export interface ProcedureLine {
-  /** The members that the line takes, for SPEC.md. */
+  /** The members that the line covers, for SPEC.md. */
   readonly takes: string;
-  /** Steps in the order of preference. The first that no gate holds is done. */
+  /** Steps in the order of preference. The first one that no gate holds is done. */
   readonly candidates: (situation: Situation) => readonly Step[];
   /**
-   * If all of its candidates are held, and none waits for another try of its write, the next line is asked. Otherwise
-   * the first one's hold ends the procedure.
+   * If all of its candidates are held and none waits to retry a write, the next line is tried. Otherwise the first
+   * candidate's hold ends the procedure.
    */
   readonly yields?: true;
 }

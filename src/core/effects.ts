@@ -11,8 +11,8 @@ export const effectKinds = {
   acts: 'the rollout moves, in a mode in which this program moves it',
   proceeds: 'more happens than the replacement of members that are down',
   adopts: 'this program begins to replace the pods of the StatefulSet',
-  keeps: 'new pods come up at the previous revision of their members',
-  updatesNew: 'new pods come up at the update revision',
+  keeps: 'new pods start at the previous revision of their members',
+  updatesNew: 'new pods start at the update revision',
   comesUpdated: 'a member whose pod somebody else deletes comes back at the update revision',
   restores: 'the pod of the member is replaced by one at its previous revision',
   handsOver: 'another program replaces the pods of the StatefulSet from now on',
@@ -41,14 +41,14 @@ export type EffectKind = keyof typeof effectKinds;
 
 export interface Effect {
   readonly kind: EffectKind;
-  /** `null` if the step does it to the cluster as a whole. */
+  /** `null` if the effect is on the cluster as a whole. */
   readonly member: Member | null;
 }
 
 /**
- * Whether a step with this effect is confirmed: everything is read again without a cache, and only the same decision
- * continues. The cache may be two minutes old and then lack a member that serves again, or a pause. Steps that only
- * protect members are not delayed by that.
+ * Whether a step with this effect is confirmed: everything is read again without a cache, and the step continues only
+ * if the decision is still the same. The cache may be two minutes old, and then miss a member that serves again, or a
+ * pause. Steps that only protect members are not delayed by a confirmation.
  */
 const needsFreshFacts: Readonly<Record<EffectKind, boolean>> = {
   writes: false,
@@ -85,8 +85,8 @@ export const isConfirmed = (kinds: Iterable<EffectKind>): boolean => [...kinds].
 
 type OfStep<Kind extends Step['kind']> = Extract<Step, { readonly kind: Kind }>;
 /**
- * Kinds of effects on each target of the step, or on the cluster (`member` is `null`). The compiler demands a line for
- * each kind of step.
+ * The effects on each target of the step, or on the cluster (`member` is `null`). The compiler demands a line for each
+ * kind of step.
  */
 type Table = {
   readonly [Kind in Step['kind']]: (situation: Situation, member: Member | null, step: OfStep<Kind>) => Kinds;
@@ -95,14 +95,14 @@ type Kinds = readonly EffectKind[];
 
 const when = (holds: boolean, ...kinds: Kinds): Kinds => (holds ? kinds : []);
 
-/** Effects of the step as a whole, whatever it takes. */
+/** Effects of the step as a whole, no matter which members it changes. */
 const moves: Kinds = ['writes', 'acts', 'proceeds'];
 
-/** Does not work and does not come back by itself, unlike a member that only lags behind. */
+/** It does not work and will not recover by itself, unlike a member that only lags behind. */
 const isBroken = ({ state, participates, crashLoop }: Member): boolean =>
   state === 'down' || (!participates && crashLoop !== null);
 
-/** The pod of the member goes, whoever deletes it, and its successor comes up at the update revision. */
+/** The pod of the member ends, no matter who deletes it, and its successor starts at the update revision. */
 function podGoes({ primary }: Situation, member: Member | null): Kinds {
   if (member === null) return ['writes', 'acts'];
   const { state, participates, primary: leads, facts } = member;
@@ -118,15 +118,19 @@ function podGoes({ primary }: Situation, member: Member | null): Kinds {
     ...when(works, 'takesHealthy'),
     ...when(works || facts.ready, 'leavesService'),
     ...when(participates && leads, 'movesPrimary'),
-    // Also between two attempts of a crash loop: MOCO reaches it, and fails over only while it reaches enough members.
+    // Also between two attempts of a crash loop: MOCO can reach the member, and fails over only while it reaches enough
+    // members.
     ...when(state !== 'down' && !leads, 'losesRelayLog'),
   ];
 }
 
-/** Containers of a running pod restart, or continue with the revision's resources: a lower limit may end one. */
+/**
+ * Containers of a running pod restart, or continue with the revision's resources: a lower memory limit may get one
+ * killed.
+ */
 const restartsInPlace: Kinds = ['brings', 'changesInPlace', 'risks', 'reduces', 'takesHealthy', 'leavesService'];
 
-/** The first half of an update: only what holds every step also holds the second half. */
+/** The first half of an update: only rules that hold every step also hold the second half. */
 const isDemoted: Kinds = [
   'brings',
   'freesClaims',
@@ -170,7 +174,7 @@ const table: Table = {
   evict: podGoes,
   setPartition: (situation, member, { targets }) => {
     if (situation.policy.mode === 'MOCO') return [member === null ? 'awaitsMoco' : 'mocoTakes'];
-    // Whatever pod is created at that ordinal from now on comes up updated.
+    // Every pod created at that ordinal from now on starts updated.
     return member === null && targets.length === 0 ? [...moves, 'updatesNew'] : podGoes(situation, member);
   },
   updateInPlace: (_, member, { rule }) => {
@@ -194,7 +198,7 @@ export const kindsOf = (effects: readonly Effect[]): readonly EffectKind[] => [
   ...new Set(effects.map(({ kind }) => kind)),
 ];
 
-/** Everything that the step does, in the order of the kinds, to each of its members. */
+/** Everything that the step does to each of its members, in the order of the effect kinds. */
 export function effects(situation: Situation, step: Step): readonly Effect[] {
   const of = table[step.kind] as (situation: Situation, member: Member | null, step: Step) => Kinds;
   return [null, ...membersOf(situation, step)].flatMap((member) =>

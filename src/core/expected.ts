@@ -12,7 +12,7 @@ import type { Target } from './step.ts';
 
 // The expected facts after a wait or a step.
 
-/** Every member that runs serves in its role, and MOCO reports it. */
+/** Every running member serves in its role, and MOCO reports it. */
 export function recovered(snapshot: ClusterSnapshot): ClusterSnapshot {
   const { cluster } = snapshot;
   const well = everyMember(snapshot, (member) => serving(member, member.ordinal === cluster.primaryIndex));
@@ -43,7 +43,7 @@ function havingWorked(snapshot: ClusterSnapshot): ClusterSnapshot {
   return { ...snapshot, lastRuns: [...runs, ...others] };
 }
 
-/** Every replica keeps up, which only the controller asks. */
+/** Every replica keeps up. Only the controller can ask for that. */
 export function caughtUp(snapshot: ClusterSnapshot): ClusterSnapshot {
   const replicationDelays = snapshot.members.map(({ uid }) => ({
     uid,
@@ -54,7 +54,7 @@ export function caughtUp(snapshot: ClusterSnapshot): ClusterSnapshot {
   return { ...snapshot, replicationDelays };
 }
 
-/** The StatefulSet controller has created their pods again from the update revision, and they serve. */
+/** The StatefulSet controller has recreated their pods from the update revision, and they serve. */
 export function replaced(
   snapshot: ClusterSnapshot,
   gone: readonly Pick<Target, 'ordinal' | 'resourceVersion'>[],
@@ -166,7 +166,7 @@ export function withoutDemotion(member: MemberFacts): MemberFacts {
   return { ...member, demote: false, demotedFor: null, demoteForSeconds: 0 };
 }
 
-/** Conditions of MOCO, and limits that are only used up. */
+/** The budgets once all members work again. Only a budget that another owner keeps closed stays closed. */
 export function openBudgets({ budgets, cluster }: ClusterSnapshot): ClusterSnapshot['budgets'] {
   return budgets.map((budget) =>
     budget.closed && !budget.ofMoco
@@ -205,7 +205,7 @@ export const withStatefulSet = (snapshot: ClusterSnapshot, change: Partial<State
   statefulSet: snapshot.statefulSet && { ...snapshot.statefulSet, ...change },
 });
 
-/** The kubelet has made the resize that is under way. */
+/** The kubelet has completed the resize that is in progress. */
 export const resized = (inPlace: MemberFacts['inPlace']): MemberFacts['inPlace'] =>
   inPlace?.kind === 'possible' ? { ...inPlace, resize: null } : inPlace;
 

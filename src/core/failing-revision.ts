@@ -7,14 +7,15 @@ import type { ContainerFacts, MemberFacts } from './snapshot.ts';
 export interface FailingMember {
   readonly member: number;
   readonly evidence: Evidence;
-  /** The container that fails, if the template does not have it. */
+  /** The name of the failing container, if it is not in the template: admission added it. */
   readonly injected?: string;
 }
 
 /**
- * A failed update stops the rollout: no other member gets that revision, not even one that is down, which may still
- * come back at the old one. One updated member that has worked for minReadySeconds verifies the revision. A failure is
- * remembered until the member works at the revision, because its pod may be recreated before anybody has looked at it.
+ * A failed update stops the rollout: no other member gets that revision, not even one that is down, since it may still
+ * come back at the old revision. Once one updated member has worked for minReadySeconds, the revision is verified. A
+ * failure is remembered until the member works at the revision, because its pod may be recreated before anyone has
+ * looked at it.
  */
 export function failingMember(situation: Situation): FailingMember | null {
   if (isVerified(situation)) return null;
@@ -63,8 +64,8 @@ const sidecarsWork = ({ facts: { containers } }: Member): boolean =>
   containers.every(({ part, ready, readySinceRestart }) => part === 'mysqld' || ready || readySinceRestart);
 
 /**
- * A failure that the revision itself can have caused. It is not to blame for a node that is missing, or that ends the
- * pod.
+ * A failure that the revision itself may have caused. A node that is missing, or that ends the pod, is not the
+ * revision's fault.
  */
 function failure({ policy, deadlines, members }: Situation, member: Member): Evidence | null {
   if (member.state === 'terminating' || member.state === 'unreachable' || wasEndedByNode(member.facts)) return null;
@@ -88,8 +89,8 @@ const containerOf = (evidence: Evidence | null): string | null =>
   evidence !== null && 'container' in evidence ? evidence.container : null;
 
 /**
- * mysqld, or an init container before it, has run and failed. If nothing has failed yet, the member is only slow: its
- * node pulls an image or attaches a volume.
+ * mysqld, or an init container before it, has run and failed. Until one has failed, the member is only slow: its node
+ * pulls an image or attaches a volume.
  */
 function hasFailed({ containers, initContainers }: MemberFacts): boolean {
   return [...initContainers, ...containers.filter(({ part }) => part === 'mysqld')].some(ranAndFailed);

@@ -13,7 +13,7 @@ import type { Step } from './step.ts';
 
 const refusalsOfNodes = rulesOf('refused');
 const terminating = ['MemberStuckTerminating', 'MemberTerminating'] as const;
-/** What the user has said about when a member may get the update revision. */
+/** What the user has decided about when a member may get the update revision. */
 const ofTheUser = [
   'PrimaryWaitsForPinned',
   'AwaitingApproval',
@@ -89,7 +89,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   ],
   completes: ['SnapshotInconsistent', ...rulesOf('unfinished')],
   takesBack: [],
-  // What MOCO itself checks. The user's settings have no effect on its partition controller.
+  // What MOCO itself checks. The user's settings do not affect MOCO's partition controller.
   awaitsMoco: [
     ...rulesOf('untouchable'),
     'StatefulSetDeleting',
@@ -107,7 +107,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'MaxUnavailableReached',
     'ClusterNotHealthy',
   ],
-  // A switchover takes seconds, and asking for it again costs another one. So it goes on under holds that end within
+  // A switchover takes seconds, and starting it anew costs another one. So it continues under holds that end within
   // seconds.
   keepsDemotion: [
     ...rulesOf('everything').filter(
@@ -172,7 +172,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
 export type Gates = typeof gates;
 export type Guards = ReadonlyMap<HoldRule, ReadonlySet<EffectKind>>;
 
-/** The other way around: by rule, in the order of the catalogue, the effects that it guards. */
+/** The inverse: by rule, in the order of the catalogue, the effects that it guards. */
 export function guardsOf(table: Gates): Guards {
   const kinds = Object.keys(table) as readonly EffectKind[];
   return new Map(holdRules.map((rule) => [rule, new Set(kinds.filter((kind) => table[kind].includes(rule)))]));
@@ -184,13 +184,13 @@ export const guards = guardsOf(gates);
 export const needsSlot = (kinds: readonly EffectKind[]): boolean =>
   kinds.some((kind) => gates[kind].includes('AwaitingFleetSlot'));
 
-/** The user has switched the rule off for now. A rule that cannot be overridden stays on, whatever the policy says. */
+/** The user has overridden the rule for now. A rule that cannot be overridden stays on, whatever the policy says. */
 export const isOverridden = ({ overridden }: Situation, rule: HoldRule): boolean =>
   overridden.has(rule) && isOverridable(rule);
 
 /**
- * The first hold that blocks these effects of the step, or `null`. A rule that guards none of them is not asked, and
- * sets no deadline.
+ * The first hold that blocks these effects of the step, or `null`. A rule that guards none of them is not evaluated,
+ * and sets no deadline.
  */
 export function firstHold(situation: Situation, step: Step, all: readonly Effect[], by: Guards = guards): Hold | null {
   for (const [rule, kinds] of by) {

@@ -11,8 +11,8 @@ import type { Step } from './step.ts';
 // Members whose pods are recreated without a step of the rollout.
 
 /**
- * A member whose pod is going, or has gone, without a step of the rollout. It comes back at its previous revision if
- * that is possible.
+ * A member whose pod is terminating or gone without a step of the rollout. It comes back at its previous revision if
+ * possible.
  */
 export interface Lost {
   readonly ordinal: number;
@@ -23,19 +23,19 @@ export interface Lost {
 export const isGoing = ({ state, facts }: Member): boolean =>
   state === 'terminating' || state === 'unreachable' || facts.phase === 'Failed';
 
-/** No step has taken the member's pod. Without a record of the rollout there was none. */
+/** No step has replaced the member's pod. Without a record of the rollout there was no step. */
 export const isUntaken = ({ members, snapshot: { memory } }: Situation, ordinal: number): boolean =>
   memory.waiting === null ||
   memory.waiting.includes(ordinal) ||
-  // It is back at its previous revision, in another pod than the one that a step has taken.
+  // The member is back at its previous revision, in another pod than the one that a step replaced.
   members.some(
     ({ facts, updated, ordinal: own }) =>
       own === ordinal && !updated && memory.taken.some((one) => one.ordinal === own && one.uid !== facts.uid),
   );
 
 /**
- * Whether somebody else has updated a member that was held, and whether its mysqld has started at the update revision,
- * so that it may have upgraded its data. `null` if that has not happened. The status may not have it yet.
+ * Whether somebody else updated a member while it was held, and whether its mysqld has started at the update revision,
+ * so that it may have upgraded its data. `null` if that has not happened. The status may not contain it yet.
  */
 export function createdWhileHeld(situation: Situation, member: Member): 'created' | 'started' | null {
   const { waiting, createdWhileHeld: recorded } = situation.snapshot.memory;
@@ -48,7 +48,7 @@ export function createdWhileHeld(situation: Situation, member: Member): 'created
   return mayHaveStarted ? 'started' : 'created';
 }
 
-/** A step has deleted its pod to restore its previous revision, and there is no other pod yet. */
+/** A step has deleted its pod to restore its previous revision, and no other pod exists yet. */
 export const isRestoring = ({ members, snapshot: { memory } }: Situation, ordinal: number): boolean => {
   const pod = members.find((member) => member.ordinal === ordinal);
   return memory.taken.some(
@@ -74,8 +74,8 @@ export function lostMembers(situation: Situation): readonly Lost[] {
 }
 
 /**
- * Why a member whose pod somebody else has deleted may not come back updated: it is held, or nobody has shown that the
- * revision works. `null` if it may.
+ * Why a member whose pod somebody else deleted must not come back updated: it is held, or no member has shown that the
+ * revision works. `null` if it may come back updated.
  */
 export function keptBecause(situation: Situation, { ordinal, member }: Lost): KeptBecause | null {
   const { policy, snapshot } = situation;
@@ -85,7 +85,7 @@ export function keptBecause(situation: Situation, { ordinal, member }: Lost): Ke
   const step: Step = { kind: 'delete', rule: 'MemberDown', targets };
   const hold = firstHold(situation, step, [{ kind: 'comesUpdated', member }]);
   if (hold !== null) return { rule: hold.rule };
-  // The rules for the primary ask for its pod, which may not exist.
+  // The rules for the primary need its pod, which may not exist.
   if (ordinal === snapshot.cluster.primaryIndex) {
     if (pinnedBehind(situation).length > 0) return { rule: 'PrimaryWaitsForPinned' };
     if (policy.primaryUpdatePolicy === 'Manual' && !isApproved(situation)) return { rule: 'AwaitingApproval' };
@@ -95,9 +95,9 @@ export function keptBecause(situation: Situation, { ordinal, member }: Lost): Ke
 }
 
 /**
- * The revision at which lost members have to come back: that of their data, or else that of the data of the existing
- * members. The data of an updated member are older than its pod if its mysqld has never started. The current revision is
- * preferred, then the most common one. `null` if none is known.
+ * The revision at which missing members have to come back: that of their own data, otherwise that of the data of the
+ * existing members. An existing pod may be updated already although its mysqld has not started. The current revision is
+ * preferred, then the most common one. `null` if no revision is known.
  */
 export function revisionToKeep(situation: Situation, lost: readonly Lost[]): string | null {
   const { members, currentRevision, updateRevision } = situation;
@@ -116,7 +116,7 @@ export function revisionToKeep(situation: Situation, lost: readonly Lost[]): str
 const mayComeBackAt = (situation: Situation, ordinal: number, revision: string): boolean =>
   isAt(situation, ordinal, revision) || (isRestoring(situation, ordinal) && mayGoBackTo(situation, ordinal, revision));
 
-/** At least one of the pods that are about to be created may belong to a member whose data are newer. */
+/** A pod that is about to be created may belong to a member whose data are newer. */
 export function wouldSetBack(situation: Situation, revision: string): boolean {
   const { members, missing } = situation;
   const awaited = [...members.filter(isGoing).map(({ ordinal }) => ordinal), ...missing];
@@ -124,8 +124,8 @@ export function wouldSetBack(situation: Situation, revision: string): boolean {
 }
 
 /**
- * The data of every member are of that revision: no member comes back older than its data, however long new pods come
- * up at it, and whatever happens to this process meanwhile.
+ * The data of every member belong to that revision. So no member can start on data newer than its revision, no matter
+ * how long new pods start at it, and even if this process dies meanwhile.
  */
 export function suitsEveryMember(situation: Situation, revision: string): boolean {
   const { members, missing } = situation;
@@ -133,8 +133,8 @@ export function suitsEveryMember(situation: Situation, revision: string): boolea
 }
 
 /**
- * While other members have newer data, new pods come up at the revision only as long as the pod of a lost member is
- * about to be created. A pod whose node does not answer, or that outlives its grace period, may exist for hours.
+ * While other members have newer data, new pods start at this revision only while the pod of a missing member is about
+ * to be created. A pod on an unresponsive node, or one that outlives its grace period, may exist for hours.
  */
 export function isAboutToBeCreated(situation: Situation, { member }: Lost): boolean {
   if (member === null) return situation.snapshot.createFailure === null;
@@ -145,8 +145,9 @@ const endsInTime = (situation: Situation, member: Member): boolean =>
   member.state === 'terminating' && !isStuckTerminating(situation, member);
 
 /**
- * A step has taken a member, whose next pod has to be created before new pods come up at another revision than the
- * update revision, or it would be taken twice. A lost member waits for that only if its own pod goes later.
+ * A step has replaced a member. Its next pod has to be created before new pods start at any other revision than the
+ * update revision, or the member would be replaced twice. A missing member waits for that only if its own pod
+ * disappears later.
  */
 export function awaitsOwnPod(situation: Situation, lost: readonly Lost[]): boolean {
   const { members, missing } = situation;
@@ -160,7 +161,7 @@ export function awaitsOwnPod(situation: Situation, lost: readonly Lost[]): boole
   );
 }
 
-/** At which revision the member comes back, or has come back, if somebody else has deleted its pod. For people. */
+/** The revision at which the member comes back, or has come back, if somebody else deleted its pod. For people. */
 export function recreated(situation: Situation, ordinal: number): Recreated | null {
   const { members, policy } = situation;
   if (policy.mode !== 'OnDelete' || !isAdopted(situation.snapshot.statefulSet)) return null;
@@ -177,7 +178,7 @@ export function recreated(situation: Situation, ordinal: number): Recreated | nu
   return because === null || despite === null ? null : { as: 'updated', because, despite };
 }
 
-/** Why the member can't come back at its previous revision, or `null`. */
+/** Why the member cannot come back at its previous revision, or `null`. */
 function unkeepable(situation: Situation, lost: Lost): 'setsBack' | 'data' | 'admission' | null {
   const revision = revisionToKeep(situation, [lost]);
   if (revision === null || dataOf(situation, lost.ordinal) === null) return 'data';

@@ -4,9 +4,9 @@ import type { Blackout, Interval, MaintenanceFacts, Moment } from './snapshot.ts
 
 // Whether a step fits into maintenance windows and before blackouts.
 
-/** What blocks a step that takes a working member: a window that is too short, or a blackout. */
+/** What blocks a step that replaces a working member: a window that is too short, or a blackout. */
 interface ClosedWindow {
-  /** When the current window closes, which is too short now. */
+  /** When the current window closes, which is too soon for the step. */
   readonly closesAt: string | null;
   readonly neededSeconds: number;
   /** When the next window of sufficient length opens, within 30 days. */
@@ -17,7 +17,7 @@ interface BlackoutAhead {
   readonly from: string;
   readonly until: string;
   readonly reason: string;
-  /** Otherwise the step would not be over before it. */
+  /** True once the blackout has begun. Otherwise the step would last into it. */
   readonly begun: boolean;
   readonly neededSeconds: number;
   readonly opensAt: string | null;
@@ -30,7 +30,8 @@ export interface ClosedBy {
 
 /**
  * The step does not fit into the maintenance windows, or not before a blackout; `null` if it fits, or if the other of
- * the two rules explains it. An overridden rule counts for neither, so that the other one names the next opening.
+ * the two rules explains it. If a rule is overridden, neither rule considers it, so that the remaining rule names the
+ * right opening.
  */
 export function closedBy<Rule extends keyof ClosedBy>(asked: Asked, rule: Rule): ClosedBy[Rule] | null {
   const { snapshot, overridden, deadlines } = asked.situation;
@@ -54,7 +55,7 @@ function neededSeconds({ situation, step, members }: Asked, { memberSeconds }: M
     : memberSeconds;
 }
 
-/** The window is over, or ends first; otherwise a blackout blocks the step. */
+/** If the window is over or ends first, the window blocks the step; otherwise a blackout does. */
 function closing({ windows, blackouts }: Times, neededSeconds: number, opensAt: string | null): Partial<ClosedBy> {
   const window = windows?.find(({ from, until }) => from.inSeconds <= 0 && until.inSeconds > 0);
   const openForSeconds = windows === null ? neededSeconds : (window?.until.inSeconds ?? 0);
@@ -72,19 +73,19 @@ function closing({ windows, blackouts }: Times, neededSeconds: number, opensAt: 
 
 const lookAgainSeconds = 86_400;
 
-/** The facts cover the next 30 days, so the decision is made again long before these are over. */
+/** The facts cover the next 30 days, so the decision is repeated well before these are over. */
 export function lookAgain({ snapshot, deadlines }: Situation): void {
   if (snapshot.maintenance !== null) deadlines.reached(0, lookAgainSeconds);
 }
 
-/** Whether the update of the primary, which takes longest, fits into the next 30 days, without any override. */
+/** Whether the update of the primary, which takes longest, fits into the next 30 days without any override. */
 export function hasOpening({ maintenance, cluster }: Situation['snapshot'], policy: Situation['policy']): boolean {
   if (maintenance === null) return true;
   const { replicas } = cluster;
   return nextOpening(maintenance, primarySeconds({ replicas, policy }, maintenance.memberSeconds)) !== null;
 }
 
-// The user's windows and blackouts, as seen from now.
+// The user's windows and blackouts, relative to now.
 
 /** A switchover and the update of the old primary belong together. */
 export const primarySeconds = (

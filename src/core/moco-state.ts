@@ -7,11 +7,11 @@ export const mocoStates = [
   'Healthy',
   /** The primary serves with enough replicas, but not with all of them. */
   'Degraded',
-  /** MOCO reaches the primary, and it does not serve with enough replicas yet. */
+  /** MOCO can reach the primary, but it does not serve with enough replicas yet. */
   'Incomplete',
-  /** MOCO does not reach the primary, or the primary has lost its data, and enough replicas are left for a failover. */
+  /** MOCO cannot reach the primary, or the primary has lost its data. Enough replicas are left for a failover. */
   'Failed',
-  /** The same, but too few replicas are left. */
+  /** The same, but with too few replicas left. */
   'Lost',
   'Cloning',
   'Restoring',
@@ -20,6 +20,6 @@ export const mocoStates = [
 
 export type MocoState = (typeof mocoStates)[number];
 
-/** The state if MOCO does not reach the primary, whatever the primary's pod says; else `null`. */
+/** MOCO's state if MOCO does not reach the primary, whatever the primary's pod shows; otherwise `null`. */
 export const unreachedPrimary = ({ mocoState: state }: { readonly mocoState: MocoState | null }) =>
   state === 'Failed' || state === 'Lost' ? state : null;

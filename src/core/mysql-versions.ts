@@ -13,7 +13,7 @@
 export interface MysqlVersion {
   readonly major: number;
   readonly minor: number;
-  /** `null` if it is not known, as from the tag `8.4`. */
+  /** `null` if it is not known, for example from the tag `8.4`. */
   readonly patch: number | null;
 }
 
@@ -35,13 +35,13 @@ export interface KnownVersion {
 
 /** The mysqld of a pod, or of a pod template. */
 export interface MysqldFacts {
-  /** As the template has it; `null` without a container of that name. */
+  /** The image as the template names it; `null` if it has no container of that name. */
   readonly image: string | null;
-  /** `null` if there is no source for it. */
+  /** `null` if its version cannot be determined. */
   readonly version: KnownVersion | null;
 }
 
-/** Of a patch release. */
+/** The digits that a patch release may have. */
 const mostDigits = 3;
 
 /** Reads `8.4.8` or `8.4` at the beginning of a text such as `8.4.8-debian`. `null` if there is no such MySQL. */
@@ -73,18 +73,18 @@ const lasting = ['8.0', '8.4', '9.7'] as const;
 const longTerm: ReadonlySet<string> = new Set(['8.4', '9.7']);
 /** Within 8.0 it can go back to this patch release and no further. */
 const oldestPatchBackIn80 = 35;
-/** Since this one the patch releases of 8.0 can clone each other. */
+/** From this release on, the patch releases of 8.0 can clone each other. */
 const firstCloningPatchIn80 = 37;
 /** The redo log has had its present format since this release. */
 const firstPatchOfRedoLogIn80 = 30;
 
-/** Whether a mysqld may open data. `allowed` is `null` if the versions do not decide it. */
+/** Whether a mysqld may open some data. `allowed` is `null` if the versions do not decide it. */
 export type Opening =
   | { readonly allowed: true; readonly because: 'sameRelease' | 'later' | 'earlierPatch' }
   | {
       readonly allowed: false;
       readonly because: 'olderSeries' | 'olderPatch' | 'skipsSeries';
-      /** `skipsSeries`: the series that has to come first, otherwise `null`. */
+      /** For `skipsSeries`, the series that may not be skipped, otherwise `null`. */
       readonly first: string | null;
     }
   | { readonly allowed: null; readonly because: 'unknown' };
@@ -97,7 +97,7 @@ const refused = (because: Extract<Opening, { allowed: false }>['because'], first
 });
 
 /**
- * Whether `mysqld` may start on data whose newest mysqld so far was `data`.
+ * Whether `mysqld` may start on data that `data`, the newest mysqld so far, has opened.
  *
  * @param data `null` if it is not known
  * @param mysqld `null` if it is not known
@@ -123,7 +123,9 @@ function opensWithin(data: MysqlVersion, mysqld: MysqlVersion): Opening {
   return isCalendarVersion(data) ? unknown : refused('olderPatch');
 }
 
-/** Upgrades reach the next series with long-term support; from an innovation release no further. */
+/**
+ * Upgrades lead to the next series with long-term support. From an innovation release they lead no further than that.
+ */
 function opensNext(data: MysqlVersion, mysqld: MysqlVersion): Opening {
   if (isCalendarVersion(data)) return unknown;
   const next = lasting.find((series) => isBefore(data, series));
@@ -140,8 +142,8 @@ function isBefore({ major, minor }: MysqlVersion, series: string): boolean {
 }
 
 /**
- * Whether `recipient` can be cloned from `donor`; `null` if the versions do not decide it. A replica with an empty
- * volume comes back only like that.
+ * Whether `recipient` can be cloned from `donor`; `null` if the versions do not decide it. Cloning is the only way a
+ * replica with an empty volume gets its data back.
  */
 export function clones(donor: MysqlVersion | null, recipient: MysqlVersion | null): boolean | null {
   if (donor === null || recipient === null) return null;

@@ -6,11 +6,11 @@ import { dueMembers, type Member, type Situation } from './situation.ts';
 import type { MemberFacts } from './snapshot.ts';
 
 // What the mysqld of the update revision would find on the volume of a member, as far as versions show. Rules hold
-// because of it, and status, plan, check and undo say the same sentences.
+// because of it, and status, plan, check and undo print the same sentences.
 
 /**
- * The newest mysqld that is known to have started on the data of the member, from their record or from the pod. `null`
- * if none is.
+ * The newest mysqld that is known to have started on the data of the member, from the record of the data or from the
+ * pod. `null` if no mysqld is known.
  */
 export function dataVersion(situation: Situation, { facts, ordinal }: Member): KnownVersion | null {
   const recorded = dataOf(situation, ordinal)?.version ?? null;
@@ -18,7 +18,7 @@ export function dataVersion(situation: Situation, { facts, ordinal }: Member): K
   if (recorded === null || running === null) {
     return recorded === null ? running : { version: recorded, source: 'record' };
   }
-  // A mysqld that keeps running has opened data of its own version.
+  // A mysqld that keeps running must have opened data of its own version.
   const isNewer = opens(versionOf(recorded), versionOf(running.version)).because === 'later';
   return isNewer ? running : { version: recorded, source: recorded === running.version ? running.source : 'record' };
 }
@@ -40,7 +40,7 @@ export interface RefusedData {
   readonly mysqld: string;
 }
 
-/** `null` unless both versions are known and MySQL supports no way from one to the other. */
+/** `null` unless both versions are known and MySQL supports no upgrade or downgrade between them. */
 export function refusedData(situation: Situation, member: Member): RefusedData | null {
   const mysqld = updateVersion(situation);
   const data = dataVersion(situation, member)?.version ?? null;
@@ -68,8 +68,8 @@ export interface OpenRedoLog {
 }
 
 /**
- * A redo log that the member may have left open, and that the mysqld of the update revision may not read. `known`: the
- * two versions have different formats. `null` if it reads the log, or there is none.
+ * A redo log that the member may have left open, and that the mysqld of the update revision may be unable to read.
+ * `known`: the two versions use different formats. `null` if it can read the log, or there is none.
  */
 export function openRedoLog(
   situation: Situation,
@@ -86,7 +86,7 @@ export function openRedoLog(
     : { member: ordinal, before, after, killed: facts.mysqldKilled, isKnown: reads === false };
 }
 
-/** The update revision has another image of mysqld than the member, as far as is known. */
+/** The update revision has another mysqld image than the member, as far as is known. */
 export function changesMysqld({ snapshot }: Situation, { facts }: Member): boolean {
   const image = snapshot.statefulSet?.mysqld.image ?? null;
   return facts.mysqld.image === null || image === null || facts.mysqld.image !== image;
@@ -101,7 +101,7 @@ export function explainOpenRedoLog({ member, before, after, killed }: OpenRedoLo
   );
 }
 
-/** What is known against the update revision because of its version, each a sentence without a full stop. */
+/** Known problems of the update revision because of its version, each a sentence without a full stop. */
 export function versionWarnings(situation: Situation, name: MemberName): readonly string[] {
   const due = dueMembers(situation);
   return [

@@ -1,16 +1,16 @@
-/** What Prometheus said about a check when it was asked. */
+/** What Prometheus answered the last time it was asked about a check. */
 export type CheckReading =
   | { readonly kind: 'passing' }
   | { readonly kind: 'failing'; readonly series: FailingSeries }
-  /** It could not be asked, or the answer is unusable. */
+  /** There was no answer, or it is unusable. */
   | { readonly kind: 'unknown'; readonly message: string };
 
 export interface FailingSeries {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: string;
-  /** How many other series the answer has. */
+  /** How many more series the answer has. */
   readonly others: number;
-  /** Instead of a series: the selector that has none, where that fails the check. */
+  /** The selector that has no series, if a missing series fails the check. */
   readonly missing?: string;
 }
 
@@ -28,7 +28,7 @@ export interface CheckFacts extends LastReading<CheckReading | null> {
   readonly name: string;
 }
 
-/** Nobody was asked. It is no answer: no rule may take it for a yes or for a no. */
+/** Nothing was asked. This is no answer: no rule may treat it as a yes or a no. */
 export interface NotAsked {
   readonly kind: 'notAsked';
 }
@@ -37,15 +37,15 @@ export const notAsked: NotAsked = { kind: 'notAsked' };
 
 /** What this process has seen of the Lease by which moco-controller elects its leader. */
 export interface MocoLease {
-  /** `namespace/name`. */
+  /** `namespace/name`, as the flag has it. */
   readonly lease: string;
-  /** `free`: no process holds it. `forbidden`: it may not be read, so that nothing is known. */
+  /** `free`: no process holds it. `forbidden`: the controller may not read it, so nothing is known. */
   readonly state: 'held' | 'free' | 'missing' | 'forbidden';
-  /** Since it was read. `null` if it never was; the rest then means nothing. */
+  /** Seconds since it was read. `null` if it was never read; the other fields mean nothing then. */
   readonly ageSeconds: number | null;
-  /** How long ago the latest renewal that this process knows of was made, at most. `null` if it knows of none. */
+  /** An upper bound for the time since the latest renewal that this process knows of. `null` if it knows of none. */
   readonly renewedForSeconds: number | null;
-  /** Within which its holder has to renew it. */
+  /** How long a renewal by its holder is valid. */
   readonly durationSeconds: number;
   readonly holder: string;
 }
@@ -64,20 +64,20 @@ export interface AskedMember extends LastReading<MemberAnswer> {
 }
 
 /**
- * What was last read about the data that deleting a member's pod would destroy, and about whether another pod can take
- * its place.
+ * What was last read about the data that deleting a member's pod would destroy, and about whether another pod can
+ * replace it.
  */
 export interface Recreatable {
   readonly kind: 'asked';
   readonly ageSeconds: number;
   readonly claims: readonly EndingClaim[];
-  /** Why the member's node, to which it is tied, would not take another pod of it; otherwise `null`. */
+  /** Why the node that the member is tied to would not accept another pod for it; otherwise `null`. */
   readonly tied: TiedToNode | null;
   /** Why the API server would not admit its next pod, in its words; `null` if it would. */
   readonly refusal: string | null;
 }
 
-/** No other node may take the pod, or no node accepts pods. */
+/** No other node may run the pod, or no node accepts pods. */
 export interface TiedToNode {
   readonly nodeName: string;
   /** Ends of a sentence about the node, such as `is cordoned`. At least one. */
@@ -86,7 +86,7 @@ export interface TiedToNode {
   readonly ties: readonly string[];
 }
 
-/** A PersistentVolumeClaim of the pod that does not keep the data of its member, or not for longer than the pod. */
+/** A PersistentVolumeClaim of the pod that does not hold the data of its member, or not longer than the pod exists. */
 export interface EndingClaim {
   readonly name: string;
   /**
@@ -114,22 +114,22 @@ export const claimStates = [
 /** For a pod that was just created: its claims exist. */
 export const justCreated: Recreatable = { kind: 'asked', ageSeconds: 0, claims: [], tied: null, refusal: null };
 
-/** An older reading allows no step. Right before the step, everything that can change is read again. */
+/** Older readings allow no step. Everything that can change is read again right before the step. */
 export const freshRecreatableSeconds = 60;
 
-/** A reading that becomes old changes nothing by itself, so it sets no deadline: it is read once a step needs it. */
+/** A reading that grows old changes nothing by itself, so it sets no deadline: it is read once a step needs it. */
 export const hasToBeRead = (recreatable: Recreatable | NotAsked): boolean =>
   recreatable.kind === 'notAsked' || !(recreatable.ageSeconds < freshRecreatableSeconds);
 
 export type DelayReading =
   /**
-   * By how much the commit time of the newest transaction that it has received is ahead of that of the newest one that
-   * it has applied.
+   * How much newer the newest transaction that it has received is, by commit time, than the newest one that it has
+   * applied.
    */
   | { readonly kind: 'delay'; readonly seconds: number }
   /** Its agent reports that it does not replicate properly, in these words. */
   | { readonly kind: 'notReplicating'; readonly message: string }
-  /** It could not be asked, or the answer is unusable. */
+  /** There was no answer, or it is unusable. */
   | { readonly kind: 'unknown'; readonly message: string };
 
 export interface ReplicationDelay extends LastReading<DelayReading> {
@@ -139,15 +139,17 @@ export interface ReplicationDelay extends LastReading<DelayReading> {
 
 /** Whether a replica copies its data from another member, by its agent. */
 export type CloneReading =
-  /** The agent runs the clone. Without `progress` mysqld was not asked, or did not say. */
+  /** The agent runs the clone. `progress` is absent if mysqld was not asked or did not report it. */
   | { readonly kind: 'cloning'; readonly progress?: CloneProgress }
-  /** MySQL says that its last clone has not completed, and the agent runs none: it failed, or the agent restarted. */
+  /**
+   * MySQL reports that its last clone has not completed, but the agent runs none: it failed, or the agent restarted.
+   */
   | { readonly kind: 'unfinished' }
   | { readonly kind: 'notCloning' }
-  /** It could not be asked, or the answer can't be used. */
+  /** There was no answer, or it is unusable. */
   | { readonly kind: 'unknown'; readonly message: string };
 
-/** How far a clone is, by `performance_schema.clone_progress` of the mysqld that receives it. */
+/** How far a clone is, according to `performance_schema.clone_progress` of the mysqld that receives it. */
 export interface CloneProgress {
   /** MySQL's name of the stage, such as `FILE COPY`; empty between two stages. */
   readonly stage: string;
@@ -157,17 +159,20 @@ export interface CloneProgress {
 }
 
 export interface LastClone extends LastReading<CloneReading> {
-  /** Since its progress was first as it is now. Only where the progress is known. */
+  /** For how long the progress has been the same. Only if the progress is known. */
   readonly unchangedForSeconds?: number;
 }
 
-/** An answer counts for as long before a step that ends the clone, and while one holds it is asked again that often. */
+/**
+ * How long an answer is valid before a step that would end the clone, and how often it is asked again while a clone
+ * holds the step.
+ */
 export const freshCloneSeconds = 5;
 export const cloneAgainSeconds = 30;
 
 /**
- * What nodes have found out about the update revision before a member is taken (setting `preflight`). Only nodes with a
- * due member count.
+ * What nodes have found out about the update revision before any member is replaced (setting `preflight`). Only nodes
+ * of due members count.
  */
 export interface Preflight {
   readonly awaited: readonly AwaitedNode[];
@@ -178,7 +183,7 @@ export interface Preflight {
 }
 
 export interface AwaitedNode {
-  /** Every node is asked whether it has the images, and one of them whether mysqld accepts its configuration. */
+  /** What the node was asked: whether it has the images or, on one node, whether mysqld accepts its configuration. */
   readonly about: 'images' | 'configuration';
   readonly nodeName: string;
   readonly forSeconds: number;
@@ -197,40 +202,40 @@ export interface NodeRefusal {
   readonly againInSeconds: number;
 }
 
-/** How often the pods of a preflight are checked: the shorter it has lasted, the sooner. */
+/** How often the pods of a preflight are checked: the longer it has lasted, the less often. */
 export const lookAtPodsSeconds = (forSeconds: number): number => (forSeconds < 10 ? 1 : forSeconds < 60 ? 2 : 5);
 
 const firstRetrySeconds = 60;
 const longestRetrySeconds = 600;
 
-/** A refusal is tried again after as long as it has lasted: every try doubles the time, up to ten minutes. */
+/** A refusal is retried after as long as it has already lasted: each attempt doubles the wait, up to ten minutes. */
 export const retryAfterSeconds = (lastedSeconds: number): number =>
   Math.min(Math.max(lastedSeconds, firstRetrySeconds), longestRetrySeconds);
 
-/** What MySQL itself said when the members of a cluster were last asked (feature gate `ReplicationFacts`). */
+/** What MySQL itself reported when the members of a cluster were last asked (feature gate `ReplicationFacts`). */
 export interface MysqlReading {
-  /** `null` if nobody has been asked yet. */
+  /** `null` if nothing has been asked yet. */
   readonly ageSeconds: number | null;
   /**
-   * Why no member can be asked, as a sentence without a full stop, and for how long that has been so. Once it has
-   * lasted, the rules do without.
+   * Why no member can be asked, as a sentence without a full stop, and for how long that has been so. After a while the
+   * rules continue without these answers.
    */
   readonly problem: { readonly message: string; readonly forSeconds: number } | null;
   readonly members: readonly MemberReading[];
   /**
-   * Open writes of the primary, the oldest first, in its last answer, which stays while it does not answer. `null` if
-   * it was never asked for them, or never said.
+   * Open writes of the primary, the oldest first, from its last answer. They stay while it does not answer. `null` if
+   * the primary was never asked for them, or never reported them.
    */
   readonly writes: readonly OpenWrite[] | null;
-  /** Seconds for which a switchover has waited for open writes. 0 while none waits. */
+  /** Seconds for which a switchover has waited for open writes. 0 while no switchover waits. */
   readonly waitedForWritesSeconds: number;
 }
 
 export interface MemberReading extends Pick<ReplicationDelay, 'uid' | 'unknownForSeconds'> {
   readonly said: MemberSaid;
   /**
-   * The newest usable answer, whatever came since; `missing` is the newest known number. What counts against a member
-   * stands until another answer contradicts it. `null` before the first answer.
+   * The newest usable answer, whatever came later; `missing` is the newest known number. A fact against a member stands
+   * until another answer contradicts it. `null` before the first answer.
    */
   readonly last: Said | null;
 }
@@ -239,16 +244,16 @@ export type Said = PrimarySaid | ReplicaSaid;
 
 export type MemberSaid =
   | Said
-  /** It could not be asked, or the answer is unusable. */
+  /** There was no answer, or it is unusable. */
   | { readonly kind: 'unknown'; readonly message: string };
 
 export interface PrimarySaid {
   readonly kind: 'primary';
-  /** Acknowledgements that a commit waits for: ⌊replicas/2⌋ in MOCO. 0 without semi-synchronous replication. */
+  /** The acknowledgements that a commit waits for: ⌊replicas/2⌋ in MOCO. 0 without semi-synchronous replication. */
   readonly needed: number;
   /**
-   * Replicas that have connected to acknowledge its commits. A disconnected one counts until the primary notices, on an
-   * idle primary at its next commit (seen with MySQL 8.4).
+   * Replicas that are connected to acknowledge its commits. A disconnected replica counts until the primary notices; an
+   * idle primary notices at its next commit (seen with MySQL 8.4).
    */
   readonly acknowledging: number;
 }
@@ -257,12 +262,12 @@ export interface ReplicaSaid {
   readonly kind: 'replica';
   /**
    * Transactions that the primary had committed when it was asked and that this replica had not received. `null` if the
-   * primary did not say.
+   * primary did not report them.
    */
   readonly missing: number | null;
   /** Transactions that it had received but not applied. */
   readonly unapplied: number;
-  /** Its receiver connected with semi-synchronous replication. It may be reconnecting now. */
+  /** Its receiver is connected with semi-synchronous replication, or was before it began to reconnect. */
   readonly semiSync: boolean;
   readonly receiver: ThreadState;
   readonly applier: ThreadState;
@@ -279,13 +284,13 @@ export const mostWrites = 20;
 
 /** A session of the primary that a switchover would cut off. */
 export interface OpenWrite {
-  /** MySQL's number of the connection. */
+  /** MySQL's id of the connection. */
   readonly session: number;
   readonly user: string;
   readonly host: string;
   readonly ageSeconds: number;
   /** When it began. For people. */
   readonly since: string;
-  /** `client`: no statement runs, and the transaction is open. `null` if it is not waiting. */
+  /** `client`: no statement runs, but the transaction is open. `null` if the session is not waiting. */
   readonly waitsFor: 'rowLock' | 'metadataLock' | 'acknowledgement' | 'client' | null;
 }

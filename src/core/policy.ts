@@ -1,6 +1,6 @@
 import { type InPlaceSettings, neverInPlace } from './in-place-changes.ts';
 
-// The user's settings as the core gets them, and the budget that follows.
+// The user's settings as the core sees them, and the budget that follows from them.
 
 /** A whole number of members, or a percentage of them that is rounded down, as in KEP-961. */
 export type MaxUnavailable = number | `${number}%`;
@@ -14,7 +14,7 @@ export interface RolloutPolicy {
    */
   readonly mode: 'OnDelete' | 'Partition' | 'MOCO';
   readonly paused: boolean;
-  /** Which field of which object pauses, for people. */
+  /** The field and object that set the pause, for people. */
   readonly pausedBy?: string;
   readonly repairWhilePaused: boolean;
   /** Members that may be unavailable at once, for any reason. At least 1, never more than ⌊replicas/2⌋. */
@@ -24,21 +24,21 @@ export interface RolloutPolicy {
   readonly progressDeadlineSeconds: number;
   readonly switchoverTimeoutSeconds: number;
   readonly failoverGraceSeconds: number;
-  /** From this delay on a replica is too far behind for a switchover. */
+  /** A replica with this delay or more is too far behind for a switchover. */
   readonly maxReplicaDelaySeconds: number;
-  /** How long a switchover waits for a delay that can't be read. */
+  /** How long a switchover waits for a delay that cannot be read. */
   readonly replicaDelayGraceSeconds: number;
   /**
-   * How long a step waits for a member that does not answer although its pod is ready: longer than a dead node can look
+   * How long a step waits for a member that does not answer although its pod is ready. Longer than a dead node can look
    * alive.
    */
   readonly silentMemberGraceSeconds: number;
   readonly longWriteGraceSeconds: number;
-  /** What comes after that. */
+  /** What happens after that. */
   readonly longWritePolicy: 'Proceed' | 'Hold';
   /**
-   * What short-lived pods find out on the nodes of due members before the first one is taken: whether the images of the
-   * update revision are there, or can be fetched, and on one of them whether its mysqld accepts the configuration.
+   * What short-lived pods find out on the nodes of due members before the first member is replaced: whether the images
+   * of the update revision are there or can be fetched and, on one node, whether its mysqld accepts the configuration.
    */
   readonly preflight: 'Never' | 'Nodes' | 'NodesAndConfiguration';
   readonly preflightTimeoutSeconds: number;
@@ -48,8 +48,8 @@ export interface RolloutPolicy {
   /** Ordinals that keep their revision until the user unpins them. */
   readonly pinnedOrdinals: readonly number[];
   /**
-   * At which revision a stale member comes back if somebody else deletes its pod once the revision is verified and
-   * nothing holds the rollout. Before that it always keeps its revision.
+   * The revision at which a stale member comes back if somebody else deletes its pod after the revision was verified
+   * and while nothing holds the rollout. Before that the member always keeps its revision.
    */
   readonly lostMembers: 'UpdateOnceVerified' | 'KeepRevision';
   /** Members that a person wants back at their previous revision, and the update revision that they have to leave. */
@@ -74,8 +74,8 @@ export const boundsOf = {
 } as const;
 
 /**
- * `minReadySeconds` is that of MOCO's own partition controller. `silentMemberGraceSeconds` is the sum of Kubernetes'
- * node-monitor-grace-period (50 s), a minute until MOCO looks, and 10 s for that.
+ * `minReadySeconds` is the value of MOCO's own partition controller. `silentMemberGraceSeconds` is the sum of
+ * Kubernetes' node-monitor-grace-period (50 s), the minute between two looks of MOCO, and 10 s for a look.
  */
 export const defaultPolicy: RolloutPolicy = {
   mode: 'OnDelete',

@@ -7,8 +7,8 @@ import type { Step } from './step.ts';
 // The questions that the core may ask, and which are asked again before a write.
 
 /**
- * What the core has to know and no watch delivers. Only the core asks: a rule says what it asks when its fact is
- * missing or too old (`asks` of its entry), and the controller has a row for each kind
+ * What the core has to know but no watch delivers. Only the core asks: a rule names its question when its fact is
+ * missing or too old (`asks` of its entry), and the controller has a row for each kind of question
  * (`controller/questions/questions.ts`).
  */
 export type Question =
@@ -105,7 +105,7 @@ export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> }
     together: (one, other) => ({ kind: 'recreatable', members: [...new Set([...one.members, ...other.members])] }),
     again: {
       before: 'every confirmed step',
-      // What was never read stays unknown, and allows no step that needs it.
+      // What was never read stays unknown, and a step that needs it is not allowed.
       question: (step, _, situation) => {
         const known = membersOf(situation, step).filter(({ facts }) => facts.recreatable.kind === 'asked');
         return known.length === 0 ? null : { kind: 'recreatable', members: known.map(({ ordinal }) => ordinal) };

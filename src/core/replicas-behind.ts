@@ -7,16 +7,16 @@ import type { Member, Situation } from './situation.ts';
 
 // Whether replicas are too far behind for a step, from their agents and from MySQL itself.
 
-/** An older reading does not count. This limits how often members are asked while a step waits for them. */
+/** Older readings do not count. So this also limits how often members are asked while a step waits for them. */
 export const freshSeconds = 5;
 
 export interface ReplicaBehind {
   readonly ordinal: number;
-  /** `null` if it has not been asked recently. */
+  /** `null` if the replica has not been asked recently. */
   readonly reading: DelayReading | AgainstReplica | null;
 }
 
-/** A replica's answer that counts against it. `silent` is why it could not be asked since then, or `null`. */
+/** A replica's answer that counts against it. `silent` is why it has not answered since, or `null`. */
 type AgainstReplica = Against & { readonly silent: string | null };
 type Against =
   | { readonly kind: 'notReceived' | 'notApplied'; readonly transactions: number }
@@ -24,28 +24,28 @@ type Against =
   | { readonly kind: 'notReceiving'; readonly error: number }
   | { readonly kind: 'notAcknowledging' };
 
-/** What a step that takes `member` waits for. */
+/** What a step that replaces `member` waits for. */
 export interface ReplicasBehind {
   readonly member: number;
-  /** From this many seconds on replicas are too far behind for a switchover. `null` if another replica is taken. */
+  /** From this delay on replicas are too far behind for a switchover. `null` if another replica is replaced. */
   readonly limitSeconds: number | null;
   readonly graceSeconds: number;
   readonly replicas: readonly ReplicaBehind[];
-  /** How many replicas acknowledge commits without the member, if these are too few. Otherwise `null`. */
+  /** How many replicas acknowledge commits without the member, if that is too few. Otherwise `null`. */
   readonly acknowledging: { readonly others: number; readonly needed: number } | null;
 }
 
 /**
  * In a switchover MOCO stops writes, waits up to 50 s until the replica with the lowest ordinal has applied every
  * transaction, and tries again if that fails (MOCO 0.36, clustering/status.go, DecideState, and
- * clustering/operations.go, switchover). A failover waits for the applier without a limit. Before MOCO lets writes in
- * again, it runs STOP REPLICA on all the others, which waits without a limit for the transaction that they are applying
- * (configure). So every replica has to have caught up.
+ * clustering/operations.go, switchover). A failover waits for the applier without a limit. Before MOCO allows writes
+ * again, it runs STOP REPLICA on all the others, and that waits without a limit for the transaction that each of them
+ * is applying (configure). So every replica has to have caught up.
  *
- * A replica that is Ready may have received nothing yet, and acknowledges no commit before it has: its delay is that of
- * what it has received. A commit that waits for an acknowledgement is not among what the primary has executed, so a
- * replica that has received all of that may still acknowledge nothing. Where MySQL itself says so, it counts as
- * unavailable when another replica is taken.
+ * A Ready replica may not have received anything yet, and it acknowledges no commit before it has; its delay only
+ * covers what it has received. A commit that waits for an acknowledgment does not appear among the transactions that
+ * the primary has executed, so a replica that has received all of those may still acknowledge nothing. Where MySQL
+ * itself reports this, the replica counts as unavailable when another one is replaced.
  */
 export function replicasBehind(asked: Asked): ReplicasBehind | null {
   const { situation, effects, members: taken } = asked;
@@ -71,7 +71,7 @@ export function replicasBehind(asked: Asked): ReplicasBehind | null {
   return { member: member.ordinal, limitSeconds: null, graceSeconds, replicas: behind, acknowledging };
 }
 
-/** Asks if an answer is not recent enough. An agent's answer does not make MySQL's answer unnecessary. */
+/** Asks if an answer is too old. An agent's answer does not make MySQL's answer unnecessary. */
 export function asksOfReplicas(
   { limitSeconds, replicas }: ReplicasBehind,
   { snapshot }: Situation,
@@ -85,7 +85,7 @@ export function asksOfReplicas(
   ];
 }
 
-/** Asks the members again whose answers block a step, which count for longer than other answers. */
+/** Asks again those members whose answers block a step. Such answers stay valid longer than others. */
 export function asksForLasting({ snapshot: { mysql } }: Situation): readonly Question[] {
   if (mysql === null || (mysql.ageSeconds !== null && mysql.ageSeconds < lastingSeconds)) return [];
   return [{ kind: 'mysql', for: 'stop' }];
@@ -110,9 +110,9 @@ function isBehind({ policy, deadlines }: Situation, { reading, unknownForSeconds
 }
 
 /**
- * It has to have received what the primary had committed when that was asked, and to acknowledge; for a switchover, to
- * have applied that too. An answer against it stands until another answer. A missing answer is waited for as long as a
- * delay that can't be read.
+ * It has to have received what the primary had committed when the primary was asked, and to acknowledge commits; for a
+ * switchover it has to have applied that as well. An answer against it stands until another answer. A missing answer is
+ * waited for as long as an unreadable delay.
  */
 function behindByMysql(situation: Situation, { facts, ordinal }: Member, applied: boolean): ReplicaBehind | null {
   const { snapshot, policy, deadlines } = situation;
@@ -129,8 +129,8 @@ function behindByMysql(situation: Situation, { facts, ordinal }: Member, applied
 }
 
 /**
- * No member can be asked, and that has lasted: a Secret that is recreated is away for a moment. Also sets the deadline
- * for it.
+ * No member can be asked, and this has lasted for a while: a Secret that is recreated is away only for a moment. Also
+ * sets the deadline for it.
  *
  * @param withinSeconds the maximum age of the reading that says so
  */
@@ -140,7 +140,8 @@ export function isPastAsking({ snapshot: { mysql }, policy, deadlines }: Situati
 }
 
 /**
- * How long to wait for an answer of mysqld: a member that does not answer may be gone, and its pod shows that later.
+ * How long to wait for an answer of mysqld: a member that does not answer may be gone, and its pod shows that only
+ * later.
  */
 export const silenceSeconds = ({ replicaDelayGraceSeconds, silentMemberGraceSeconds }: RolloutPolicy): number =>
   Math.max(replicaDelayGraceSeconds, silentMemberGraceSeconds);
@@ -174,7 +175,7 @@ export function againstItself(last: Last, source: Last, applied: boolean): Again
   return applied && unapplied > 0 ? { kind: 'notApplied', transactions: unapplied } : null;
 }
 
-/** The primary has too few acknowledging replicas without this one, if it is one of them. */
+/** This replica acknowledges commits, and without it too few replicas would. */
 function tooFewAcknowledge(situation: Situation, member: Member): ReplicasBehind['acknowledging'] {
   if (isPastAsking(situation, freshSeconds)) return null;
   const source = sourceOf(situation);
@@ -189,7 +190,7 @@ const sourceOf = (situation: Situation): Last => readingOf(situation, situation.
 const readingOf = ({ snapshot }: Situation, member: Member | null): MemberReading | undefined =>
   snapshot.mysql?.members.find(({ uid }) => uid === member?.facts.uid);
 
-/** Its last answer: it does not acknowledge the primary's commits, and will not until that has changed. */
+/** According to its last answer it does not acknowledge the primary's commits, and will not until another answer. */
 export function isKnownToLack(situation: Situation, member: Member): boolean {
   const { mysql } = situation.snapshot;
   if (mysql === null || isPastAsking(situation, lastingSeconds)) return false;
@@ -199,5 +200,5 @@ export function isKnownToLack(situation: Situation, member: Member): boolean {
   return true;
 }
 
-/** How often members are asked whose answers block a step, which count for longer than other answers. */
+/** How often members are asked whose answers block a step. Such answers stay valid longer than others. */
 export const lastingSeconds = 30;

@@ -11,7 +11,7 @@ import { notYetReplaced } from './statefulset-controller.ts';
 export function reports(situation: Situation, procedure: Procedure, outcome: NextStep): readonly MemberReport[] {
   const next = nextOrdinals(situation, procedure, outcome);
   const rule = outcome.hold?.rule ?? null;
-  // What is only shown sets no deadline.
+  // Facts that are only shown set no deadline.
   const shown = { ...situation, deadlines: new Deadlines() };
   const present = situation.members.map((member): MemberReport => {
     const verdict = verdictOf(situation, member, next);
@@ -63,15 +63,15 @@ function verdictOf({ snapshot }: Situation, member: Member, next: readonly numbe
 }
 
 /**
- * The members of the next step; while a step without members is held, those of the first line that takes some. In the
- * other modes, while a step is held, the members that the StatefulSet controller still has to replace.
+ * The members of the next step. While a step without members is held: those of the first line that has some. In the
+ * other modes, while a step is held: the members that the StatefulSet controller still has to replace.
  */
 function nextOrdinals(situation: Situation, procedure: Procedure, { candidate, hold }: NextStep): readonly number[] {
   const leftToKubernetes = hold === null || situation.policy.mode === 'OnDelete' ? null : notYetReplaced(situation);
   if (leftToKubernetes !== null) return [leftToKubernetes.ordinal];
   if ('targets' in candidate && candidate.kind !== 'undemote') return candidate.targets.map(({ ordinal }) => ordinal);
   if (hold === null && candidate.kind !== 'undemote') return [];
-  // What is only shown sets no deadline.
+  // Facts that are only shown set no deadline.
   const shown = { ...situation, deadlines: new Deadlines() };
   for (const { candidates } of Object.values(procedure)) {
     const next = candidates(shown).find((step) => step.kind !== 'undemote' && 'targets' in step);
@@ -81,9 +81,9 @@ function nextOrdinals(situation: Situation, procedure: Procedure, { candidate, h
 }
 
 /**
- * The state of a cluster in one word, for people. Programs read the conditions. `Waiting` is for a wait that a user
- * requested, or that may need a person; `Blocked` needs one; while it is `Settling`, every member is updated, but not
- * all of them work yet.
+ * The state of a cluster in one word, for people. Programs read the conditions. `Waiting` is a wait that a user
+ * requested, or that may need a person. `Blocked` needs a person. While it is `Settling`, every member is updated, but
+ * not all of them work yet.
  */
 export type Phase = 'UpToDate' | 'Progressing' | 'Waiting' | 'Blocked' | 'Settling' | RulePhase;
 

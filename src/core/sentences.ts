@@ -8,20 +8,20 @@ import { restoreRules, type Step, stepRules, undemoteReasons } from './step.ts';
 export type Wait =
   | { readonly for: 'state'; readonly state: MemberState; readonly evidence: Evidence | null }
   | { readonly for: 'role' }
-  /** The StatefulSet controller, or MOCO, replaces it. */
+  /** The StatefulSet controller, or MOCO, still has to replace it. */
   | { readonly for: 'revision' }
   | { readonly for: 'containers'; readonly containers: readonly string[] }
   | { readonly for: 'sidecars'; readonly containers: readonly string[] }
   | { readonly for: 'minReadySeconds'; readonly minReadySeconds: number };
 
-/** Why a member does not come back updated: a rule that holds it, or one of these. */
+/** Why a member does not come back updated: a rule that holds it, or one of these reasons. */
 export type KeptBecause = { readonly rule: string } | 'pinned' | 'partition' | 'unverified' | 'setting';
 
-/** At which revision a member comes back whose pod somebody else has deleted. */
+/** The revision at which a member comes back after somebody else deleted its pod. */
 export type Recreated =
   | { readonly as: 'before'; readonly because: KeptBecause }
   | { readonly as: 'updated'; readonly because: null }
-  /** It should come back at its previous revision, but that is not possible. */
+  /** It should come back at its previous revision, but that is impossible. */
   | {
       readonly as: 'updated';
       readonly because: KeptBecause;
@@ -62,7 +62,7 @@ export function explainWait(wait: Exclude<Wait, { for: 'revision' }>): string {
       if (wait.state === 'impaired' && wait.evidence !== null)
         return `its pod is not Ready: ${explainEvidence(wait.evidence)}`;
       if (wait.evidence !== null) return `does not participate: ${explainEvidence(wait.evidence)}`;
-      // It may also still be pulled or started.
+      // Its image may still be downloading, or it may be starting.
       return wait.state === 'running' ? 'does not participate yet' : `does not participate (${wait.state})`;
     case 'role':
       return 'MOCO has not set its role yet';
@@ -102,7 +102,7 @@ function restarts(count: number): string {
   return count === 0 ? '' : `, ${count} ${count === 1 ? 'restart' : 'restarts'}`;
 }
 
-/** Follows the first of several. */
+/** Appended to the first of several items. */
 export const andMore = (others: number): string => (others === 0 ? '' : ` (and ${others} more)`);
 
 /** Messages of other programs may end with a full stop. */
@@ -117,7 +117,7 @@ export function plural(items: readonly unknown[], one: string, several: string):
   return items.length === 1 ? one : several;
 }
 
-/** `moco-controller writes the StatefulSet at least 10 times a second: …`. */
+/** For example `moco-controller writes the StatefulSet at least 10 times a second: …`. */
 export function explainContention({ writesPerSecond, managers, fields }: Contention): string {
   const who = managers.length === 0 ? 'somebody' : managers.join(' and ');
   const why = fields.length === 0 ? '' : `, since the API server ${explainAltered(fields)}`;
@@ -127,7 +127,7 @@ export function explainContention({ writesPerSecond, managers, fields }: Content
   return `${who} write${s} the StatefulSet again and again, at least ${often} a second${why}`;
 }
 
-/** `adds spec.a of the MySQLCluster (write it out) and drops spec.b (leave it out)`. */
+/** For example `adds spec.a of the MySQLCluster (write it out) and drops spec.b (leave it out)`. */
 export function explainAltered(fields: readonly AlteredField[]): string {
   const shown = fields
     .slice(0, mostFields)
@@ -140,7 +140,7 @@ const mostFields = 3;
 
 // Times of a fleet are Unix seconds from objects in the API server, so that every leader has the same.
 
-/** As in the spec: `24h`, `1h30m`, `90s` as `1m30s`. */
+/** In the notation of the spec: `24h`, `1h30m`; 90 s are `1m30s`. */
 export function durationText(seconds: number): string {
   const parts: readonly (readonly [number, string])[] = [
     [Math.floor(seconds / 3600), 'h'],
@@ -155,7 +155,7 @@ export function durationText(seconds: number): string {
   );
 }
 
-/** RFC 3339 in UTC, in whole seconds, rounded up: the wait is over at the time that it names. */
+/** RFC 3339 in UTC, in whole seconds, rounded up: at the time that it names, the wait is over. */
 export function timeText(unixSeconds: number): string {
   return new Date(Math.ceil(unixSeconds) * 1000).toISOString().replace('.000Z', 'Z');
 }
@@ -201,7 +201,7 @@ function explainChange({ labels, annotations, containers }: InPlaceChange): stri
   return changed.length === 0 ? 'the revisions do not differ' : `only metadata changes (${changed.join(', ')})`;
 }
 
-/** `agent gets limits.cpu 500m, and restarts`. */
+/** For example `agent gets limits.cpu 500m, and restarts`. */
 function explainResources({ name, limits, requests, restarts }: ContainerResources): string {
   const values = Object.entries({ limits, requests }).flatMap(([list, quantities]) =>
     Object.entries(quantities).map(([resource, quantity]) => `${list}.${resource} ${quantity}`),
@@ -217,7 +217,7 @@ function explainReason(reason: string): string {
 
 const webhooks = 'kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations -o yaml';
 
-/** How the API server names what has refused a request (Kubernetes 1.36), and which command shows more of it. */
+/** How the API server names what refused a request (Kubernetes 1.36), and which command shows more of it. */
 const refusers: readonly (readonly [words: RegExp, shows: (name: string) => string])[] = [
   [/exceeded quota: ([a-z0-9.-]+)/, (name) => `kubectl describe resourcequota ${name}`],
   [/admission webhook "[a-z0-9.-]+" denied/, () => webhooks],
@@ -227,7 +227,7 @@ const refusers: readonly (readonly [words: RegExp, shows: (name: string) => stri
   [/(?:maximum|minimum) [a-z0-9./-]+ usage per (?:Container|Pod)/, () => 'kubectl describe limitrange'],
 ];
 
-/** A refusal of the API server, with the command that shows whose it is, where its words say what refused. */
+/** A refusal by the API server. If its words name what refused, adds the command that shows whose that is. */
 export function pointedOut(message: string): string {
   const text = withoutFullStop(message);
   for (const [words, shows] of refusers) {

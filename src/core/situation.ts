@@ -15,7 +15,7 @@ import type { Wait } from './sentences.ts';
 import type { ClusterSnapshot, MemberFacts } from './snapshot.ts';
 import type { Target } from './step.ts';
 
-// What follows from a snapshot before any rule is asked: members, their order, and who is due.
+// What follows from a snapshot before any rule is evaluated: members, their order, and which are due.
 
 export interface Member {
   readonly facts: MemberFacts;
@@ -24,7 +24,7 @@ export interface Member {
   readonly evidence: Evidence | null;
   readonly primary: boolean;
   readonly settled: boolean;
-  /** Participates, impaired or not. */
+  /** Participates, even if impaired. */
   readonly participates: boolean;
   readonly canAcknowledge: boolean;
   readonly crashLoop: Evidence | null;
@@ -32,12 +32,15 @@ export interface Member {
   readonly pinned: boolean;
   /** Stale, not terminating, and neither below the partition nor pinned. */
   readonly due: boolean;
-  /** What an updated member still needs before the next member may go. `null` if nothing, and for stale members. */
+  /**
+   * What an updated member still needs before the next member may be replaced. `null` if nothing is missing, and for
+   * stale members.
+   */
   readonly unsettled: Wait | null;
 }
 
 /**
- * Far more members than a MySQL cluster has. A tenant may write any number: this limits loops over members, and the
+ * Far more members than a MySQL cluster has. A tenant may write any number. This limits loops over members, and the
  * reads of a confirmation, which use up the rate limit of other clusters.
  */
 export const mostReplicas = 25;
@@ -45,7 +48,7 @@ export const mostReplicas = 25;
 export const isPossibleSize = (replicas: number): boolean =>
   Number.isInteger(replicas) && replicas >= 1 && replicas <= mostReplicas;
 
-/** Other pods with MOCO's labels, whatever their names, are left alone. */
+/** Other pods with MOCO's labels are left alone, whatever their names. */
 const isMember = ({ ofStatefulSet, ordinal }: MemberFacts, replicas: number): boolean =>
   ofStatefulSet && ordinal < replicas;
 
@@ -62,7 +65,7 @@ export interface Situation {
   readonly majority: number;
   readonly participating: number;
   readonly budget: number;
-  /** Empty without a StatefulSet, or before it has any. */
+  /** Empty without a StatefulSet, or before its status has one. */
   readonly currentRevision: string;
   readonly updateRevision: string;
   /** Rules that the user has overridden for now, by name. Only rules that can be overridden count (`gates.ts`). */
@@ -149,7 +152,7 @@ function unsettledWait(seen: JudgedMember, minReadySeconds: number, deadlines: D
     return { for: 'sidecars', containers: unready };
   }
   const seconds = provenForSeconds(facts);
-  // Never `null` while the member participates. A snapshot with `null` makes the rollout wait.
+  // Never `null` while the member participates. If a snapshot has `null`, the rollout waits.
   return seconds !== null && deadlines.reached(seconds, minReadySeconds)
     ? null
     : { for: 'minReadySeconds', minReadySeconds };
@@ -161,7 +164,7 @@ export function target({ facts }: Member): Target {
 
 export const dueMembers = (situation: Situation): readonly Member[] => situation.members.filter((member) => member.due);
 
-/** Pinned members that a primary at the update revision would be newer than. */
+/** Pinned members that would be older than a primary at the update revision. */
 export const pinnedBehind = ({ members, policy }: Situation): readonly Member[] =>
   members.filter(({ pinned, updated, ordinal }) => pinned && !updated && ordinal >= policy.partition);
 
@@ -172,7 +175,7 @@ export function everyOtherParticipates(situation: Situation, member: Member): bo
   return situation.participating - (member.participates ? 1 : 0) >= situation.replicas - 1;
 }
 
-/** Those that have to keep serving when a working member is taken. */
+/** Members that have to keep serving when a working member is replaced. */
 export const reliedOn = ({ members }: Pick<Situation, 'members'>, taken: readonly Member[]): readonly Member[] =>
   taken.some(({ participates }) => participates)
     ? members.filter((member) => member.participates && !taken.includes(member))
@@ -182,16 +185,16 @@ export const reliedOn = ({ members }: Pick<Situation, 'members'>, taken: readonl
 export const isApproved = ({ policy, updateRevision }: Situation): boolean =>
   namesRevision(policy.approvedRevision, updateRevision);
 
-/** By its full name, or by the hash at its end, as the command line shows it. */
+/** Matches the full name, or the hash at its end, which the command line shows. */
 function namesRevision(approved: string | null, revision: string): boolean {
   return revision !== '' && (approved === revision || approved === revision.slice(revision.lastIndexOf('-') + 1));
 }
 
-/** The members that a person wants back at their previous revision: for this update revision only. */
+/** The members that a person wants back at their previous revision, for this update revision only. */
 export const toRestore = ({ policy: { restore }, updateRevision }: Situation): readonly number[] =>
   restore !== null && namesRevision(restore.revision, updateRevision) ? restore.ordinals : [];
 
-/** The approved revision, if the cluster neither has it nor gets it: usually a typing error. */
+/** The approved revision, if the cluster neither has it nor is getting it: usually a typo. */
 export function unknownApproval({ policy, currentRevision, members }: Situation): string | null {
   const { approvedRevision: approved } = policy;
   const known = [currentRevision, ...members.map(({ facts }) => facts.revision)];

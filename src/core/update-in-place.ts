@@ -7,17 +7,18 @@ import type { MemberFacts, Moment } from './snapshot.ts';
 import type { Step } from './step.ts';
 
 // The other way to update a working member: its running pod is changed into what the update revision would have
-// created. Under OnDelete a pod counts as updated once its label says so. The label comes last: a member whose resize
-// does not end stays stale, and is replaced like any other.
+// created. Under OnDelete a pod counts as updated once its label says so. The label is written last: a member whose
+// resize does not end stays stale, and is replaced like any other.
 
 export type StepInPlace = Extract<Step, { kind: 'updateInPlace' | 'resizeInPlace' }>;
 
 /**
- * After how long a member whose resize the kubelet has not made is replaced. It tries a deferred one every 3 minutes.
+ * How long the kubelet may take for a resize before the member is replaced. The kubelet retries a deferred resize every
+ * 3 minutes.
  */
 const resizeLimitSeconds = 300;
 
-/** The next change on the way to an update without another pod, or `null`. Only a member that works is changed. */
+/** The next change on the way to an update without another pod, or `null`. Only a working member is changed. */
 export function stepInPlace(situation: Situation, member: Member): StepInPlace | null {
   const change = changeInPlace(situation, member);
   if (change === null) return null;
@@ -39,7 +40,7 @@ function changeInPlace(situation: Situation, { facts, state, settled }: Member):
   return supersedes(inPlace) || inPlace.resize === null || isResized(inPlace.resize) ? inPlace.change : null;
 }
 
-/** Its next resize replaces one for another revision. */
+/** Its next resize replaces one that was for another revision. */
 const supersedes = (inPlace: MemberFacts['inPlace']): boolean =>
   inPlace?.kind === 'possible' && inPlace.change.resources.length > 0;
 
@@ -49,7 +50,7 @@ export const isBeingResized = ({ inPlace }: MemberFacts): boolean =>
 
 const isResized = ({ awaited }: Resize): boolean => awaited.length === 0;
 
-/** A member whose resize is not over, and what the kubelet says about it. */
+/** A member whose resize is in progress, and what the kubelet reports about it. */
 export interface AwaitedResize {
   readonly member: number;
   readonly containers: readonly string[];
@@ -59,9 +60,10 @@ export interface AwaitedResize {
 }
 
 /**
- * A due member that is being resized, or has been for less than minReadySeconds. No other working member goes then.
+ * A due member that is being resized, or whose resize ended less than minReadySeconds ago. No other working member is
+ * replaced meanwhile.
  *
- * @param asked a member whose own next resize does not wait for the resize that it replaces
+ * @param asked a member whose own next resize replaces the resize that is in progress, and does not wait for it
  */
 export function awaitingResize(situation: Situation, asked: readonly Member[] = []): AwaitedResize | null {
   const { policy, deadlines } = situation;
@@ -79,16 +81,16 @@ export function awaitingResize(situation: Situation, asked: readonly Member[] = 
 }
 
 /**
- * The primary is changed without a switchover if no container restarts. A container that can't start makes the pod not
- * ready, and then the Service of the primary has no endpoint: so the primary moves first, unless the user wants it
- * otherwise. A single member has nobody to switch over to.
+ * The primary is changed without a switchover if no container restarts. If a container cannot start, the pod is not
+ * ready, and then the primary's Service has no endpoint: so the primary moves first, unless the user wants it
+ * otherwise. A single-member cluster has no member to switch over to.
  */
 export function isUpdatedAsPrimary({ policy, replicas }: Situation, step: StepInPlace): boolean {
   const restarts = step.rule === 'ContainersRestart' || step.rule === 'ResizeRestartsContainers';
   return replicas === 1 || !restarts || policy.inPlaceUpdates.primary === 'InPlace';
 }
 
-/** How a stale member gets to the update revision, in a few words. */
+/** How a stale member reaches the update revision, in a few words. */
 export function explainInPlace(update: InPlaceUpdate | NotAsked): string {
   if (update.kind === 'notAsked') return 'not known yet';
   if (update.kind === 'impossible') return `by another pod: ${update.reasons.map(withoutFullStop).join('; ')}`;
@@ -110,7 +112,7 @@ export interface NeededRestart {
   readonly opensAt: string | null;
 }
 
-/** With `inPlace.mode: Only` a working member is replaced only once somebody allows it, or in a window for that. */
+/** With `inPlace.mode: Only` a working member is replaced only once somebody allows it, or in a window for restarts. */
 export function restartNeeded(situation: Situation, member: Member): NeededRestart | null {
   const { policy, deadlines } = situation;
   if (policy.mode !== 'OnDelete' || policy.inPlaceUpdates.mode !== 'Only' || isApproved(situation)) return null;

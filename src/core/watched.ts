@@ -14,8 +14,8 @@ interface Watched {
 
 /**
  * Whether Prometheus has to be asked. Before a step the gates have judged its answers. A cluster is also watched while
- * its updated member participates for minReadySeconds, and while a later stage waits for it: a failing check then holds
- * as well, although no step is waiting for an answer.
+ * its updated member participates for minReadySeconds, and while a later stage waits for the cluster: then a failing
+ * check holds as well, although no step is waiting for an answer.
  */
 export function watched(situation: Situation, outcome: NextStep, complete: boolean): Watched {
   const { snapshot, overridden } = situation;
@@ -38,7 +38,7 @@ export function watched(situation: Situation, outcome: NextStep, complete: boole
   return { outcome: { candidate, hold: held }, asks: needsAnswer(situation, false), pass: allPass(situation) };
 }
 
-/** Only the checks hold a step that asks for them. */
+/** The step needs the checks, and no rule before those about checks holds it. */
 function reachesChecks(situation: Situation, { candidate, hold }: NextStep): boolean {
   return (
     effects(situation, candidate).some(({ kind }) => kind === 'risks') &&
@@ -46,6 +46,6 @@ function reachesChecks(situation: Situation, { candidate, hold }: NextStep): boo
   );
 }
 
-/** An updated member works, but has not participated for minReadySeconds yet. */
+/** An updated member works but has not participated for minReadySeconds yet. */
 const isSettling = (hold: Hold | null): boolean =>
   hold?.rule === 'UpdatedMemberNotParticipating' && hold.wait.for === 'minReadySeconds';

@@ -63,10 +63,10 @@ export interface ApiClientOptions {
 }
 
 /**
- * Calls the API server: with a rate limit, time limits and one type of error. Objects go in and come out as plain JSON,
+ * Calls the API server, with a rate limit, time limits and one type of error. Objects go in and come out as plain JSON,
  * so that no field of other programs is lost.
  *
- * A GET is retried after no answer, 429 and 5xx. A write is retried only if it can't have been carried out: the
+ * A GET is retried after no answer, 429 and 5xx. A write is retried only if it cannot have been carried out: the
  * connection was refused, or the server answered 429 or 503 with a Retry-After.
  */
 export class ApiClient {
@@ -149,7 +149,7 @@ export class ApiClient {
     }
   }
 
-  /** The answer, if it is 2xx. */
+  /** The answer, if its status is 2xx. */
   async #send(call: Call, pool: ExchangeRequest['pool'], { signal }: TimeLimit): Promise<ExchangeResponse> {
     const { method, body, contentType = 'application/json' } = call;
     const response = await this.#world.exchange({
@@ -177,7 +177,7 @@ export class ApiClient {
   }
 }
 
-/** Namespaces take turns. Empty for objects without one. */
+/** Namespaces take turns. Empty for objects without a namespace. */
 const namespaceOf = ({ path: requestPath }: Call): string => /\/namespaces\/([^/]+)\//.exec(requestPath)?.[1] ?? '';
 
 function notCarriedOut(reason: string): boolean {
@@ -222,7 +222,7 @@ function silent({ method, path }: Call, reason: NoAnswerReason, message: string,
   return new ApiError({ status: 0, reason, message: `${method} ${path}: ${reason}: ${message}`, cause });
 }
 
-/** Node tries every address of a name and then throws all of its errors in one. */
+/** Node tries every address of a name and then throws all its errors as one. */
 function codesOf(error: unknown): readonly string[] {
   if (error instanceof AggregateError) {
     const codes = error.errors.map((inner) => codesOf(inner)[0] ?? '');

@@ -1,7 +1,7 @@
 import { isObject } from '../base/json.ts';
 import { jsonOf, shortened } from '../base/text.ts';
 
-// The error of a request to the API server, and what it means: refused, conflicting, gone, or without an answer.
+// The error of a request to the API server, and what it means: refused, conflicting, gone, or not answered.
 
 /** One entry of `details.causes` in a Kubernetes Status, such as `DisruptionBudget` of a refused eviction. */
 export interface ApiErrorCause {
@@ -20,9 +20,9 @@ export interface ApiErrorOptions {
   readonly cause?: unknown;
 }
 
-/** Why there was no answer; used in place of the reason of a Status. */
+/** Why there was no answer; used in place of a Status's reason. */
 export type NoAnswerReason =
-  /** The connection was refused: the request can't have reached the server. */
+  /** The connection was refused: the request cannot have reached the server. */
   | 'ConnectionRefused'
   /** The connection broke: whether the request was carried out is unknown. */
   | 'ConnectionLost'
@@ -39,7 +39,7 @@ export type NoAnswerReason =
   /** The request waited until its caller no longer wanted it: nothing was sent. */
   | 'TooLate';
 
-/** The one error of every request to the API server: its refusal, or that there was no answer. */
+/** The one error of every request to the API server: it refused the request, or did not answer. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** The HTTP status, 0 without a readable answer. */
@@ -47,7 +47,7 @@ export class ApiError extends Error {
   /** The Status's `reason`, such as `Conflict` or `TooManyRequests`; a `NoAnswerReason` with status 0. */
   readonly reason: string;
   readonly causes: readonly ApiErrorCause[];
-  /** After how many seconds the server asked to be called again; `null` if it did not say. */
+  /** After how many seconds the server wants the next request; `null` if it did not say. */
   readonly retryAfterSeconds: number | null;
   /** The answer is a Status, as the API server sends it. A proxy or a load balancer may send anything. */
   readonly isStatus: boolean;
@@ -79,7 +79,7 @@ export const wasTooLate = (error: unknown): boolean => wasNeverSent(error) && (e
 /** The API server itself says that there is no such object. */
 export const isNotFound = (error: unknown): boolean => isMissing(error) && (error as ApiError).isStatus;
 
-/** Some server says so: the API server for a kind that it does not serve, or a proxy for anything. */
+/** Some server reports this: the API server for a kind that it does not serve, or a proxy for anything. */
 export const isMissing = (error: unknown): boolean => hasStatus(error, 404);
 
 /** The object was changed in the meantime, or a precondition failed. `AlreadyExists` does not count. */
@@ -104,7 +104,7 @@ export const isBadRequest = (error: unknown): boolean => hasStatus(error, 400);
 
 export const isInvalid = (error: unknown): boolean => hasStatus(error, 422);
 
-/** The server, or a webhook that it asked, has failed. */
+/** The server, or a webhook that it called, has failed. */
 export const isInternalError = (error: unknown): boolean => hasStatus(error, 500);
 
 export const isUnauthorized = (error: unknown): boolean => hasStatus(error, 401);

@@ -17,7 +17,7 @@ const mostCallConnections = 16;
  */
 const probing = { allowH2: false, keepAlive: true, keepAliveInitialDelay: 30_000 };
 const unauthorized = 401;
-/** Defined by the World. */
+/** The World sets the time limits. */
 const noTimeLimits = { headersTimeout: 0, bodyTimeout: 0 };
 
 interface Pools {
@@ -27,7 +27,8 @@ interface Pools {
 }
 
 /**
- * Opens no connection yet. Throws `ConfigurationError` if the configuration does not say where to connect, or as whom.
+ * Opens no connection yet. Throws `ConfigurationError` if the configuration does not say where to connect, or as which
+ * user.
  */
 export const connect = (choice: KubeconfigChoice): Connection => new Connection(choice);
 
@@ -97,12 +98,12 @@ export class Connection {
       signal: request.signal,
       ...noTimeLimits,
     });
-    // The reader of the body gets its error; this handles an error before anybody reads.
+    // The reader of the body receives its error; this handles an error that comes before anyone reads.
     response.body.on('error', () => {});
     return { status: response.statusCode, headers: flat(response.headers), body: response.body };
   }
 
-  /** Opens new connections if the certificates have changed; current watches may end on the old ones. */
+  /** Opens new connections if the certificates have changed; watches that are running may end on the old ones. */
   #pool(which: ExchangeRequest['pool'], { tls: options, socks }: Credentials): Dispatcher {
     if (this.#pools === null || !isDeepStrictEqual(this.#pools.options, options)) {
       if (this.#pools) this.#retire(this.#pools);

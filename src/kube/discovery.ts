@@ -6,8 +6,8 @@ import { apiVersion, type ResourceKind } from './resource.ts';
 const options: CallOptions = { priority: 'read', retries: 0 };
 
 /**
- * Whether the error of a request for the kind proves that what was asked for does not exist: the API server says so
- * itself, or its discovery shows that it does not serve the kind. Any other page that answers 404 proves nothing.
+ * Whether the error of a request for the kind proves that the requested object does not exist: the API server itself
+ * says so, or its discovery shows that it does not serve the kind. Any other page that answers 404 proves nothing.
  */
 export async function isProvenAbsent(
   error: unknown,

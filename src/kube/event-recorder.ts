@@ -6,7 +6,7 @@ import { type EventSeries, eventName, eventOf, namespaceOf, type Occurrence, ser
 import { events, path } from './resource.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-// Writes Events without delaying anybody: best effort, merged and bounded.
+// Writes Events without delaying its callers: best effort, merged and bounded.
 
 /** The limit for Events alone, below the limit that all calls share. */
 const eventsPerSecond = 10;
@@ -62,7 +62,7 @@ export class EventRecorder {
     this.#forgetOld();
     const key = seriesKey(occurrence);
     if (!this.#pending.has(key) && this.#pending.size >= mostPending) {
-      this.#options.log.warn({ reason: occurrence.reason }, `more than ${mostPending} pending Events; dropped one`);
+      this.#options.log.warn({ reason: occurrence.reason }, `Dropped an Event: more than ${mostPending} are pending`);
       return;
     }
     const before = this.#reported.get(key);
@@ -117,7 +117,7 @@ export class EventRecorder {
 
   /** Writes one after another, each in its newest state. Never rejects. */
   async #writeAll(): Promise<void> {
-    // Not in the caller's stack.
+    // Outside the caller's stack.
     await Promise.resolve();
     for (const key of this.#pending) {
       if (!(await this.#bucket.take('events', this.#stop.signal))) break;

@@ -19,7 +19,7 @@ export const referenceTo = (
 
 export interface Occurrence {
   readonly regarding: ObjectReference;
-  /** Gets an Event of its own, because `kubectl describe` finds Events by their regarding object. */
+  /** Gets an Event of its own, because `kubectl describe` finds Events by the object that they regard. */
   readonly alsoRegarding?: ObjectReference;
   readonly related?: ObjectReference;
   readonly type: 'Normal' | 'Warning';
@@ -61,7 +61,7 @@ export function seriesKey({ regarding, related, type, reason, action, note }: Oc
   ]);
 }
 
-/** A unique name, as client-go makes it: the object's name and a unique suffix. */
+/** A unique name, built as in client-go: the object's name and a unique suffix. */
 export function eventName({ regarding }: Occurrence, unique: string): string {
   return `${regarding.name.slice(0, longestNameCharacters - unique.length - 1)}.${unique}`;
 }

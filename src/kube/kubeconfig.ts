@@ -25,7 +25,7 @@ export interface Credentials {
 }
 
 export interface KubeconfigChoice {
-  /** Several files are merged as kubectl does. `null`: from inside a pod, by its ServiceAccount. */
+  /** Several files are merged as kubectl does. `null`: inside a pod, with its ServiceAccount. */
   readonly kubeconfigPath: string | readonly string[] | null;
   /** Specified in addition, as with kubectl's options. */
   readonly overrides?: KubeconfigOverrides;
@@ -67,7 +67,7 @@ export class Kubeconfig extends KubeConfig {
     return this.getContextObject(this.getCurrentContext())?.namespace?.trim() || 'default';
   }
 
-  /** The address without a password: none is ever sent with it, and none may reach the logs. */
+  /** The address without a password: the password is never sent and must not reach the logs. */
   get server(): string {
     return withoutPassword(this.getCurrentCluster()?.server ?? '');
   }
@@ -174,7 +174,7 @@ function impersonationOf({
   };
 }
 
-/** As kubectl since 1.26. client-node would still run the command that such a provider names. */
+/** The same check as kubectl since 1.26. client-node would still run the command that such a provider names. */
 function checkProvider(user: string, { 'auth-provider': provider }: UserEntry, file: string): void {
   if (!provider || provider.name === 'oidc') return;
   throw new ConfigurationError(

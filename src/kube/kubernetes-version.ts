@@ -59,7 +59,7 @@ export async function untilSupported(
     const { supported, sentence } = judgeKubernetes(version);
     if (sentence !== null && sentence !== logged) log.warn({ kubernetes: version }, sentence);
     if (supported) {
-      if (version !== gitVersion) log.info({ kubernetes: version }, 'The version of the API server is supported now');
+      if (version !== gitVersion) log.info({ kubernetes: version }, 'API server version is supported now');
       return;
     }
     logged = sentence ?? '';

@@ -8,7 +8,7 @@ import { keyOf } from './store.ts';
 
 // Leader election. The clock decides whether this process still leads, not a timer.
 
-/** By how much longer than the retry period candidates may wait, so that they do not all ask at once. */
+/** Candidates wait longer than the retry period by up to this factor, so that they do not all ask at once. */
 const jitter = 1.2;
 
 export interface LeaseElectorOptions {
@@ -20,11 +20,17 @@ export interface LeaseElectorOptions {
   readonly identity: string;
   /** How long other candidates wait for an unrenewed lease. */
   readonly leaseDurationMilliseconds: number;
-  /** How long the leader keeps leading without a renewal: shorter than that, by more than clocks can drift apart. */
+  /**
+   * How long the leader keeps leading without a renewal: shorter than the lease duration by more than clocks can drift
+   * apart.
+   */
   readonly renewDeadlineMilliseconds: number;
   /** Several times shorter than the renew deadline. */
   readonly retryPeriodMilliseconds: number;
-  /** Transitions of the lease: while this process holds it, and until another process does. */
+  /**
+   * Annotations that the lease gets when this process acquires or renews it. They stay until another process changes
+   * them.
+   */
   readonly annotations?: Readonly<Record<string, string>> | null;
   readonly log: Log;
   readonly onStartedLeading: () => void;
@@ -57,9 +63,9 @@ export class LeaseElector {
   }
 
   /**
-   * Whether a write may be started now. Checked against the clock at every call: false once the renew deadline has
-   * passed, even if the timer that should have noticed is late, because the process was stopped or the loop blocked;
-   * and from the moment of an abort or a release.
+   * Whether a write may be started now. Checked against the clock at every call. It is false once the renew deadline
+   * has passed, even if the timer that should have noticed is late because the process was stopped or the loop blocked.
+   * It is also false from the moment of an abort or a release.
    */
   isLeader(): boolean {
     return this.#leading && !this.#ending && this.#leftMilliseconds() > 0;
@@ -166,8 +172,8 @@ export class LeaseElector {
     } catch (error) {
       if (signal.aborted) return false;
       if (isConflict(error) || isNotFound(error) || isAlreadyExists(error)) {
-        log.debug({ ...this.#fields(), error }, 'Lease was written by another process');
-        // It is read again, or the next attempt would fail the same way.
+        log.debug({ ...this.#fields(), error }, 'Another process wrote the lease');
+        // The lease is read again, or the next attempt would fail in the same way.
         await this.#read(signal).catch((again: unknown) => {
           if (!signal.aborted) log.warn({ ...this.#fields(), error: again }, 'Failed to read the lease');
         });

@@ -1,7 +1,9 @@
 import { V1MicroTime } from '@kubernetes/client-node';
 import { metadataOf } from './raw-object.ts';
 
-/** The parts of a coordination.k8s.io/v1 Lease for leader election. Everything else in it stays as it came. */
+/**
+ * The parts of a coordination.k8s.io/v1 Lease that leader election uses. Everything else in it is kept as it was read.
+ */
 export interface Lease {
   readonly apiVersion?: string;
   readonly kind?: string;

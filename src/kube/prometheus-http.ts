@@ -129,7 +129,7 @@ export class PrometheusHttp {
     throw new ConfigurationError(`expected certificates in PEM at ${caFile} (--prometheus-ca-file), got none in it`);
   }
 
-  /** Read for every query, since the kubelet replaces mounted files in place. */
+  /** Read again for every query, since the kubelet replaces mounted files in place. */
   async #headers(): Promise<Readonly<Record<string, string>>> {
     const { headersFile } = this.#options;
     const others =
@@ -196,7 +196,7 @@ interface QueryAnswer {
   readonly data?: { readonly resultType?: unknown; readonly result?: unknown } | null;
 }
 
-/** As Prometheus evaluates an alerting rule: a scalar is a series without labels, and no other type is valid. */
+/** As when Prometheus evaluates an alerting rule: a scalar is a series without labels, and no other type is valid. */
 function prometheusSeries({ status, body }: PlainAnswer): readonly PrometheusSeries[] {
   const answer = jsonOf(body) as QueryAnswer | null | undefined;
   if (status !== 200 || answer?.status !== 'success') {
@@ -209,7 +209,7 @@ function prometheusSeries({ status, body }: PlainAnswer): readonly PrometheusSer
     throw new Error(`expected the query to return a vector, got ${shortened(String(resultType), longestMessage)}`);
   }
   const [warning] = Array.isArray(answer.warnings) ? answer.warnings : [];
-  // Series may be missing, such as those of a Prometheus that another one could not reach.
+  // Series may be missing, for example those of a Prometheus that another one could not reach.
   if (result.length === 0 && warning !== undefined) {
     throw new Error(`expected a complete answer, got a warning: ${shortened(String(warning), longestMessage)}`);
   }

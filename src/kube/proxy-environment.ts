@@ -31,8 +31,8 @@ const isOwn = (host: string): boolean =>
   host === 'localhost' || (isIP(host) !== 0 && loopback.check(host, family(host)));
 
 /**
- * `*`, a subnet, an address, `example.com` including its subdomains, or `.example.com` for these only; with `:port` for
- * that port only.
+ * `*`, a subnet, an address, `example.com` including its subdomains, or `.example.com` for subdomains only. With
+ * `:port` it applies to that port only.
  */
 function excludes(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true;

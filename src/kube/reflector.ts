@@ -33,7 +33,9 @@ const silenceMilliseconds = 120_000;
 const mostSilentWatches = 2;
 /** After a watch that was open this long, the next failure counts as the first again. */
 const goodWatchMilliseconds = 10_000;
-/** After this time without an answer an optional kind counts as unavailable: longer than a watch may be silent. */
+/**
+ * After this time without an answer an optional kind counts as unavailable. It is longer than a watch may be silent.
+ */
 const unansweredMilliseconds = 180_000;
 const retryBackoff: BackoffOptions = { firstMilliseconds: 200, longestMilliseconds: 10_000 };
 /** The longest Retry-After that is obeyed: without a cache the controller does nothing. */
@@ -56,8 +58,8 @@ export type Unavailable = 'Forbidden' | 'NotFound' | 'Unanswered';
 
 /**
  * A list is older than what was known before: etcd was restored from a backup. Facts that follow from newer objects are
- * wrong, such as which of two states of an object is the later one. Kubernetes recommends to restart its own components
- * then.
+ * wrong, for example which of two states of an object is the later one. Kubernetes recommends restarting its own
+ * components in that case.
  */
 export class RewoundError extends Error {
   override readonly name = 'RewoundError';
@@ -98,7 +100,7 @@ export interface ReflectorOptions<R extends Stored> extends ListedKind {
  * itself.
  */
 export class Reflector<R extends Stored> {
-  /** Resolves once the first list is in the store, or `run` has ended without one: see `hasSynced`. */
+  /** Resolves once the first list is in the store, or once `run` has ended without one: see `hasSynced`. */
   readonly synced: Promise<void>;
   readonly #options: ReflectorOptions<R>;
   readonly #path: string;
@@ -107,15 +109,15 @@ export class Reflector<R extends Stored> {
   #hasSynced = false;
   #wasRead = false;
   #resourceVersion: string | null = null;
-  /** The newest version that was ever known, to notice an older list. */
+  /** The newest version that was ever known, to detect an older list. */
   #newest: string | null = null;
-  /** Consecutive, without anything between them. */
+  /** Consecutive silent watches, with no other event between them. */
   #silentWatches = 0;
   #heardAtMilliseconds: number | null = null;
   #unavailable: Unavailable | null = null;
   /** The last logged reason why it can't be read, so that it is logged once. */
   #reported: Unavailable | null = null;
-  /** Consecutive. */
+  /** Consecutive expired page tokens. */
   #pagesLost = 0;
   #wentWell = false;
   #streamsLists: boolean;
@@ -174,7 +176,7 @@ export class Reflector<R extends Stored> {
         const fields = { path: this.#path, error, waitMilliseconds: Math.round(waitMilliseconds) };
         const why = unavailability(error);
         if (why === null || why !== this.#reported) log.warn(fields, 'Failed to list or watch; retrying');
-        else log.debug(fields, 'Failed to list or watch for the same reason as before; retrying');
+        else log.debug(fields, 'Failed to list or watch again for the same reason; retrying');
         this.#reported = why;
         this.#noteSilence(error);
       }
@@ -192,7 +194,7 @@ export class Reflector<R extends Stored> {
     return new ApiError({ status, reason, message, cause: error });
   }
 
-  /** Whether the failure is that of an optional kind, which is handled here. */
+  /** Whether the failure concerns an optional kind, and is handled here. */
   #goesWithout(error: unknown): boolean {
     const why = unavailability(error);
     const { onUnavailable, onlyWhere = why } = this.#options;
@@ -219,10 +221,11 @@ export class Reflector<R extends Stored> {
     const { log, onUnavailable, onlyWhere } = this.#options;
     if (onlyWhere === undefined) {
       const path = this.#path;
-      if (why === null) log.info({ path }, 'Kind can be read now');
-      else if (why === 'Unanswered') log.warn({ path, error }, 'Failed to read the kind for minutes; retrying');
-      else if (why === 'Forbidden') log.warn({ path, error }, 'Forbidden: continuing without this kind; retrying');
-      else log.info({ path, error }, 'Kind does not exist: continuing without it; retrying');
+      if (why === null) log.info({ path }, 'Kind is readable now');
+      else if (why === 'Unanswered') log.warn({ path, error }, 'Failed to read kind for several minutes; retrying');
+      else if (why === 'Forbidden')
+        log.warn({ path, error }, 'Forbidden to read kind; continuing without it, will retry');
+      else log.info({ path, error }, 'Kind does not exist; continuing without it, will retry');
     }
     onUnavailable?.(why, error instanceof Error ? withoutRequest(error) : '', this.#wasRead);
   }
@@ -243,10 +246,7 @@ export class Reflector<R extends Stored> {
     } catch (error) {
       const isStreamRefused = this.#streamsLists && this.#resourceVersion === null && isInvalid(error);
       if (!isStreamRefused) return error;
-      this.#options.log.debug(
-        { path: this.#path, error },
-        'The API server does not stream lists; listing page by page',
-      );
+      this.#options.log.debug({ path: this.#path, error }, 'API server does not stream lists; listing page by page');
       this.#streamsLists = false;
       return null;
     }
@@ -288,7 +288,7 @@ export class Reflector<R extends Stored> {
       const from = `expected a list of ${this.#path} from resourceVersion ${known} on, got ${resourceVersion}`;
       const error = new RewoundError(`${from}: etcd was restored from a backup`);
       if (this.#options.endsWhenRewound) throw error;
-      this.#options.log.warn({ path: this.#path, error }, 'Listed objects that are older than those known before');
+      this.#options.log.warn({ path: this.#path, error }, 'List returned older objects than those already known');
     }
     this.#owned.replace(listing);
     this.#reported = null;

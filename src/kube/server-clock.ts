@@ -7,16 +7,16 @@ const cutMilliseconds = 1000;
 const toleratedMilliseconds = 3000;
 
 /**
- * The same world on the API server's clock, which has set most timestamps of objects, as far as responses show it
- * (header `Date`). Timestamps that are written and ages of others' timestamps then agree, whatever the clock of this
- * machine shows, also with the processes before and after this one. The monotonic clock stays as it is.
+ * A world like the given one, but on the API server's clock, as far as responses show it (header `Date`): the API
+ * server has set most timestamps of objects. Timestamps that are written and ages of others' timestamps then agree,
+ * even across processes and whatever the clock of this machine shows. The monotonic clock stays as it is.
  */
 export function onServerClock(world: World, log: Pick<Log, 'warn'>): World {
   let aheadMilliseconds = 0;
   const compare = (date: string | undefined, sentMilliseconds: number): void => {
     const server = milliseconds(date ?? null);
     if (server === null) return;
-    // The answer was written between the sending of the request and its arrival.
+    // The answer was written after the request was sent and before it arrived.
     const atLeast = server - world.wall();
     const atMost = server + cutMilliseconds - sentMilliseconds;
     const agrees =
@@ -27,8 +27,8 @@ export function onServerClock(world: World, log: Pick<Log, 'warn'>): World {
     log.warn(
       { aheadSeconds: Math.round(aheadMilliseconds / 1000) },
       aheadMilliseconds === 0
-        ? "The clock of this machine agrees with the API server's again"
-        : "The clock of this machine differs from the API server's: using the API server's",
+        ? "Local clock agrees with the API server's again"
+        : "Local clock differs from the API server's; using the API server's",
     );
   };
   return {

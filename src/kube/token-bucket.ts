@@ -19,7 +19,8 @@ const longestStarvingMilliseconds = 1000;
 const shortestWaitMilliseconds = 1;
 
 /**
- * Tokens that are taken before the calls that need them, so that none of these calls waits. Unused tokens are returned.
+ * Tokens that are taken before the calls that need them, so that none of these calls has to wait. Unused tokens are
+ * returned.
  */
 export interface Reservation {
   /** Whether there was a token left for a call. */

@@ -41,7 +41,7 @@ export interface WorkQueueOptions {
    * long runs do not keep other tenants waiting. Without it all keys have one tenant, which has all workers.
    */
   readonly tenantOf?: (key: string) => string;
-  /** Resolves: done, and earlier failures are forgotten. Rejects: retried with backoff. */
+  /** If it resolves, the key is done, and earlier failures are forgotten. If it rejects, it is retried with backoff. */
   readonly process: (key: string, signal: AbortSignal) => Promise<RunResult | void>;
   readonly onError: (key: string, error: unknown, retries: number) => void;
   readonly metrics?: {
@@ -157,7 +157,7 @@ export class WorkQueue {
   }
 
   #addTask(): void {
-    // A failing log or metric costs one line, not the queue; `drain` makes waiting tasks reject as well.
+    // A failing log or metric loses one line, not the queue; `drain` makes waiting tasks reject as well.
     this.#pool.add(() => this.#runNext()).catch(() => {});
   }
 
@@ -172,9 +172,9 @@ export class WorkQueue {
   }
 
   async #runNext(): Promise<void> {
-    // Not in the caller's stack: a change may be one of many that belong together.
+    // Outside the caller's stack: a change may be one of many that belong together.
     await Promise.resolve();
-    // Without a pause, a thousand runs without I/O in a row would block the event loop for a second.
+    // Without a pause, a thousand consecutive runs without I/O would block the event loop for a second.
     if (this.#pool.size >= crowd) await delay(this.#options.world, 0);
     const key = this.#turns.next((tenant) => this.#mayRun(tenant));
     if (key === null) {

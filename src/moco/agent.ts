@@ -29,7 +29,7 @@ export function readinessOf({ status, body }: PlainAnswer): DelayReading | null 
   }
 }
 
-/** Every moco-agent has this metric, whatever its mysqld does. */
+/** Every moco-agent has this metric, whatever state its mysqld is in. */
 const sureMetric = 'moco_instance_clone_count';
 const delayMetric = 'moco_instance_replication_delay_seconds';
 
@@ -46,7 +46,7 @@ export function delayOf({ status, body }: PlainAnswer, cluster: string, ordinal:
   if (series.length > 1) return unknown(`expected one series of ${delayMetric}, got more`);
   for (const { labels, tooLong } of [sure, ...(delay === undefined ? [] : [delay])]) {
     if (tooLong) return unknown(`expected lines of at most ${longestSampleCharacters} characters, got a longer one`);
-    // Another pod may have got the address of a deleted pod.
+    // Another pod may have received the address of a deleted pod.
     if (labels['name'] !== cluster || labels['index'] !== `${ordinal}`) {
       return unknown(`expected the metrics of ${cluster}, index ${ordinal}, got those of another pod`);
     }
@@ -76,7 +76,7 @@ export function cloneOf(readiness: PlainAnswer, metrics: PlainAnswer, cluster: s
   }
   if (Number(sample.value) === 1) return { kind: 'cloning' };
   if (readiness.status === 503 && clonesByReadiness.test(readiness.body)) return { kind: 'unfinished' };
-  // 500: mysqld does not tell the agent whether it clones.
+  // 500: mysqld has not told the agent whether it clones.
   return readiness.status === 200 || readiness.status === 503
     ? { kind: 'notCloning' }
     : unknown(`expected 200 or 503 from ${readinessPath}, got ${readiness.status}`);
@@ -134,11 +134,11 @@ function sampleOf(rest: string): Sample | null {
 /** The first word after the labels; empty if there is none. */
 const valueIn = (rest: string): string => /^[\s,]*\}?\s*(\S*)/.exec(rest)?.[1] ?? '';
 
-/** Asks replicas. Never rejects. */
+/** Asks replicas about their replication. Never rejects. */
 export interface DelayReader {
-  /** How far it is behind. */
+  /** The replication delay. */
   read(pod: PodRecord, signal: AbortSignal): Promise<DelayReading>;
-  /** Whether it clones. */
+  /** Whether the replica is cloning. */
   readClone(pod: PodRecord, signal: AbortSignal): Promise<CloneReading>;
 }
 

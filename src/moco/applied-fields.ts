@@ -5,8 +5,8 @@ const manager = 'moco-controller';
 const template = 'spec.podTemplate.spec';
 
 /**
- * The fields of `spec.podTemplate.spec` because of which MOCO applies the StatefulSet at each reconciliation although
- * nothing has changed (cybozu-go/moco#782, seen with MOCO 0.36). MOCO compares what it applies with what it owns in the
+ * The fields of `spec.podTemplate.spec` that make MOCO apply the StatefulSet at each reconciliation although nothing
+ * has changed (cybozu-go/moco#782, seen with MOCO 0.36). MOCO compares what it applies with what it owns in the
  * StatefulSet, which the API server has altered: `fieldRef` is owned as a whole and gets its `apiVersion`, and
  * `readOnly: false` is not stored. A value that merely differs does not count: MOCO has not applied it yet, or it is
  * the same quantity in another notation.

@@ -17,8 +17,8 @@ import { statefulSetName } from './projections.ts';
 import type { BudgetRecord, ClusterObjects, ClusterRecord, ContainerRecord, JobRecord, PodRecord } from './records.ts';
 import { selects } from './selects.ts';
 
-// The translation from records of the API server into the snapshot of the core: what MOCO and Kubernetes say, in the
-// words of the core.
+// Translates records of the API server into the snapshot of the core: what MOCO and Kubernetes report, in the terms of
+// the core.
 
 export type SelectingBudget = BudgetRecord & Pick<BudgetFacts, 'ofMoco'>;
 
@@ -62,7 +62,7 @@ export function objectFacts(
       .filter((budget) => pods.some((pod) => selects(budget.selector, pod.labels)))
       .map((budget) => ({ ...budget, ofMoco: budget.name === statefulSetName(cluster.name) })),
     backupJobs: jobs.map((job) => backupJobFacts(job, ages)),
-    // Without a policy there is no CronJob, and nothing from which a Job could come.
+    // Without a policy there is no CronJob, so no Job can come from one.
     backupsUnreadable: cluster.hasBackupPolicy ? jobsUnreadable : null,
   };
 }
@@ -85,7 +85,7 @@ interface Sighting extends Omit<LastRun, 'ordinal'> {
   readonly createdAt: string;
 }
 
-/** Remembered by member and not by pod, which may be gone. A cache may show an older pod than a live read. */
+/** Remembered by member, not by pod, since the pod may be gone. A cache may show an older pod than a live read. */
 function lastRunOf(
   cluster: ClusterRecord,
   ordinal: number,
@@ -97,7 +97,7 @@ function lastRunOf(
   const known = remembered === null ? null : (JSON.parse(remembered) as Sighting);
   const seen = member === null ? null : sightingOf(member, known);
   const last = seen ?? known;
-  // The time of the observation does not count. It is kept under a version that no cached object is older than.
+  // The time of the observation does not count. An empty version is compatible with every cached object's version.
   if (last !== null) ages.since({ uid: cluster.uid, resourceVersion: '' }, fact, JSON.stringify(last));
   return last && { ordinal, revision: last.revision, image: last.image, version: last.version, worked: last.worked };
 }
@@ -253,7 +253,7 @@ function idle(pod: PodRecord, ages: Ages): number {
   return running ? 0 : seconds;
 }
 
-/** The API does not show when a startup probe has passed, so a process that starts later counts from its start. */
+/** The API does not show when a startup probe has passed, so a process that starts later counts from its own start. */
 function started(pod: PodRecord, ages: Ages): number {
   const is = mysqldOf(pod)?.started === true;
   const seconds = ages.since(pod, 'mysqld started', is ? restartsOf(pod) : 'no');
@@ -268,8 +268,8 @@ function participatingSeconds(pod: PodRecord, facts: MemberFacts, cluster: Clust
 }
 
 /**
- * A change of the running pod starts the count again: its label, or a resize by this program. The label comes last, so
- * it shows the time of both. A resize after it shows when the spec changed, and not when the kubelet followed.
+ * Changing the running pod restarts the count: its label, or a resize by this program. The label comes last, so it
+ * shows the time of both. A later resize shows only when the spec changed, not when the kubelet followed.
  */
 function revised({ live, revision, revisionSetAt, ...pod }: PodRecord, ages: Ages): number {
   const resized =
@@ -307,8 +307,8 @@ function primaryUnavailable(cluster: ClusterRecord, members: readonly MemberFact
   const primary = members.find((member) => member.ordinal === cluster.primaryIndex);
   const unavailable = primary === undefined || primary.participatingForSeconds === null;
   const value = unavailable ? `away from ${cluster.primaryIndex}` : 'no';
-  // The API shows since when its pod has not been ready, but not since when it has been the primary: the index may have
-  // moved to an unavailable member. So a process that starts later counts from its start.
+  // The API shows since when the pod has not been ready, but not since when it has been the primary: the index may have
+  // moved to an unavailable member. So a process that starts later counts from its own start.
   const seconds = ages.since(cluster, 'primary', value);
   return unavailable ? seconds : null;
 }

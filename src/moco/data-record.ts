@@ -3,8 +3,8 @@ import { parseMysqlVersion } from '../core/mysql-versions.ts';
 import type { DataRecord } from '../core/snapshot.ts';
 import { dataVolume } from './names.ts';
 
-// The record of the newest mysqld that has started on the data of a member: an annotation on its claim. Everybody who
-// may write claims in the namespace may write anything there.
+// The record of the newest mysqld that has started on the data of a member: an annotation on its claim. Anyone who may
+// write claims in the namespace can write anything there.
 
 /** A longer annotation is not read. A name has at most 253 characters, and the reference of an image about 500. */
 const mostCharacters = 1024;
@@ -15,7 +15,10 @@ const imageReference = /^[\w][-\w.:/@]{0,511}$/;
 /** The claim of a member's data. */
 export const dataClaimOf = (podName: string): string => `${dataVolume}-${podName}`;
 
-/** `null` for a record that this program cannot have written: such data count as unknown. Extra fields are left out. */
+/**
+ * `null` for a record that this program cannot have written: the mysqld of such data counts as unknown. Extra fields
+ * are ignored.
+ */
 export function parseDataRecord(annotation: string | null): DataRecord | null {
   if (annotation === null || annotation.length > mostCharacters) return null;
   let parsed: unknown;

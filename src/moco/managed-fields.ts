@@ -4,24 +4,24 @@ import { shortened } from '../base/text.ts';
 /** Kubernetes writes times in whole seconds. */
 const timestampsMilliseconds = 1000;
 
-/** Each has at most 128 characters. The API server itself keeps ten entries of updates, and any number of applies. */
+/**
+ * Each name has at most 128 characters. The API server itself keeps ten entries of updates, and any number of applies.
+ */
 const mostManagers = 10;
 
 /**
- * When a label got its value, or later. `null` if nothing shows that. The API server records which manager has set a
- * field last, and when that manager last changed any of its fields, which is no earlier.
+ * When a label got its value, or later. `null` if that cannot be determined. The API server records which manager last
+ * set a field, and when that manager last changed any of its fields, which is no earlier.
  */
 export function labelSetAt(managedFields: unknown, label: string): string | null {
   const times = objects(managedFields)
     .filter((entry) => owns(entry, label))
     .map(({ time }) => text(time) ?? '');
-  // An entry without its time shows nothing.
+  // An entry without a time proves nothing.
   return times.includes('') ? null : (times.toSorted().at(-1) ?? null);
 }
 
-/**
- * When a field of a status got its value, or later. `null` if nothing shows that.
- */
+/** When a field of a status got its value, or later. `null` if that cannot be determined. */
 export function statusSetAt(managedFields: unknown, field: string): number | null {
   const times = objects(managedFields)
     .filter(({ fieldsV1 }) => object(object(fieldsV1)['f:status'])[`f:${field}`] !== undefined)
@@ -30,9 +30,7 @@ export function statusSetAt(managedFields: unknown, field: string): number | nul
   return Number.isFinite(newest) ? newest : null;
 }
 
-/**
- * Which managers have written an object within a second of its newest write, except its status, in alphabetical order.
- */
+/** Which managers wrote an object, except its status, within a second of its newest write, in alphabetical order. */
 export function newestManagers(managedFields: unknown): readonly string[] {
   const entries = objects(managedFields)
     .filter(({ subresource }) => subresource !== 'status')
@@ -58,12 +56,12 @@ export function ownersOf(raw: unknown, field: string, key?: object): readonly st
     .map(({ manager }) => text(manager) ?? '');
 }
 
-/** How long a writer counts after the newest one: as long as update revisions count that come too fast. */
+/** How long a writer counts after the newest one: as long as update revisions count for RevisionFlapping. */
 const writersMilliseconds = 600_000;
 
 /**
  * Who has written a field of an object's spec lately, the newest first: within ten minutes of the newest such write.
- * The API server keeps the last time of each of them.
+ * The API server keeps the last time for each of them.
  */
 export function writersOf(raw: unknown, field: string): readonly string[] {
   const entries = objects(object(object(raw)['metadata'])['managedFields'])
@@ -79,7 +77,9 @@ export function writersOf(raw: unknown, field: string): readonly string[] {
 const mostWriters = 3;
 const longestName = 253;
 
-/** Whose an object is: its owner, or else who writes its spec; for people. `null` if nothing shows it. */
+/**
+ * Who an object belongs to: its owner, or otherwise whoever writes its spec; for people. `null` if neither is known.
+ */
 export function whoseOf(raw: unknown): string | null {
   const metadata = object(object(raw)['metadata']);
   const owners = objects(metadata['ownerReferences']);

@@ -11,8 +11,8 @@ export interface DifferentBuilds {
 const digestOf = (imageId: string): string => /sha256:[0-9a-f]{64}/.exec(imageId)?.[0] ?? imageId;
 
 /**
- * A tag can move, and a node keeps the image that it has pulled. A member that moves to another node may then get an
- * older mysqld than its data have seen, although its revision stays the same.
+ * A tag can move, and a node keeps the image that it has pulled. So a member that moves to another node may get an
+ * older mysqld than the one that last opened its data, although its revision stays the same.
  */
 export function differentBuilds(pods: readonly PodRecord[]): readonly DifferentBuilds[] {
   const known = pods

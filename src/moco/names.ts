@@ -53,7 +53,7 @@ export const strategyLabel = 'moco-rollout.io/strategy';
 export const strategyOnDelete = 'OnDelete';
 /**
  * On a StatefulSet with that label, ours: with the value `CurrentRevision` admission keeps it at RollingUpdate with
- * partition = replicas instead of OnDelete, so that new pods come up at `status.currentRevision`.
+ * partition = replicas instead of OnDelete, so that new pods start at `status.currentRevision`.
  */
 export const newPodsLabel = 'moco-rollout.io/new-pods';
 export const newPodsAtCurrentRevision = 'CurrentRevision';

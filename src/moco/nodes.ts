@@ -1,8 +1,8 @@
 import { conditionOf, type Json, object, objects, strings, text, texts } from '../base/json.ts';
 import { meets } from './selects.ts';
 
-// Whether a node takes a pod, as far as that follows from the node's own object and from the constraints of the pod:
-// the rules of the scheduler's plugins NodeUnschedulable, TaintToleration, NodeAffinity and VolumeBinding (Kubernetes
+// Whether a node accepts a pod, as far as that follows from the node's own object and the constraints of the pod: the
+// rules of the scheduler's plugins NodeUnschedulable, TaintToleration, NodeAffinity and VolumeBinding (Kubernetes
 // 1.36), without resources. placement.ts has the rules that depend on other pods.
 
 /** Taints that the node controller sets for conditions and for `unschedulable`. */
@@ -11,7 +11,7 @@ export const conditionTaintPrefix = 'node.kubernetes.io/';
 const nodeTaint = (name: string): Json => ({ key: `${conditionTaintPrefix}${name}`, effect: 'NoSchedule' });
 
 /**
- * Conditions for which the node controller taints a node, a moment later. A node without the condition Ready is not
+ * Conditions that make the node controller taint a node a moment later. A node without the condition Ready is not
  * ready: its kubelet has never reported.
  */
 const conditionTaints: readonly (readonly [
@@ -27,16 +27,18 @@ const conditionTaints: readonly (readonly [
   ['NetworkUnavailable', (status) => status === 'True', nodeTaint('network-unavailable'), 'has no network'],
 ];
 
-/** The condition shows this, and may be newer. People set others with the prefix, such as `out-of-service`. */
+/**
+ * The taint mirrors a condition, which may be newer. People set others with the same prefix, such as `out-of-service`.
+ */
 const isOfCondition = ({ key }: Json): boolean =>
   ['unschedulable', 'unreachable'].some((name) => key === `${conditionTaintPrefix}${name}`) ||
   conditionTaints.some(([, , taint]) => taint['key'] === key);
 
-/** Its kubelet removes unused images, and then evicts pods, possibly also those that tolerate that. */
+/** Its kubelet removes unused images and then evicts pods, possibly even those that tolerate the pressure. */
 export const hasDiskPressure = (node: Json): boolean =>
   conditionOf(object(node['status']), 'DiskPressure')['status'] === 'True';
 
-/** Alpha in Kubernetes 1.37 (KEP-5683): somebody drains the node, or is going to. */
+/** Alpha in Kubernetes 1.37 (KEP-5683): somebody drains the node, or is about to. */
 const isDraining = (node: Json): boolean => conditionOf(object(node['status']), 'DrainInProgress')['status'] === 'True';
 const isPlanned = (node: Json): boolean =>
   conditionOf(object(node['status']), 'MaintenancePlanned')['status'] === 'True';
@@ -46,8 +48,8 @@ export const isToBeEmptied = (node: Json | null): boolean =>
   node !== null && (object(node['spec'])['unschedulable'] === true || isDraining(node) || isPlanned(node));
 
 /**
- * Why the node takes no pod with these tolerations, as ends of a sentence; empty if it does. `null` is a node that is
- * gone.
+ * Why the node accepts no pod with these tolerations, as ends of a sentence; empty if it accepts one. `null` is a node
+ * that is gone.
  */
 export function refusalsOf(node: Json | null, tolerations: readonly Json[]): readonly string[] {
   if (node === null) return ['is gone'];
@@ -79,7 +81,7 @@ function tolerates(toleration: Json, taint: Json): boolean {
   return key === taint['key'] && (exists || (text(toleration['value']) ?? '') === (text(taint['value']) ?? ''));
 }
 
-/** A constraint that ties a pod to nodes: one of its terms has to match. */
+/** A constraint that ties a pod to nodes: at least one of its terms has to match. */
 export interface Tie {
   /** For people. */
   readonly what: string;

@@ -5,8 +5,8 @@ import type { LabelSelector } from './records.ts';
 import { selectorOf, selects } from './selects.ts';
 
 // Where a pod may run beside the other members of its cluster: the required rules of the scheduler's plugins
-// InterPodAffinity and PodTopologySpread (Kubernetes 1.36). Pods of other workloads are unknown, so a node that they
-// rule out counts as one that takes the pod.
+// InterPodAffinity and PodTopologySpread (Kubernetes 1.36). Pods of other workloads are unknown, so a node that only
+// they rule out counts as accepting the pod.
 
 /** Another member of the cluster, at its present place. */
 export interface PlacedPod {
@@ -70,7 +70,7 @@ function concerns(term: Json, namespace: string): boolean {
   return names.length === 0 || names.includes(namespace);
 }
 
-/** An absent selector selects no pod. `matchLabelKeys` require the value that the pod itself has. */
+/** An absent selector selects no pod. `matchLabelKeys` require the pod's own value. */
 function selectorWith(given: Json, labels: Readonly<Record<string, string>>): LabelSelector | null {
   if (given['labelSelector'] === undefined || given['labelSelector'] === null) return null;
   const selector = selectorOf(given['labelSelector']);
@@ -149,7 +149,9 @@ function spread(
   };
 }
 
-/** Whether the node's domain counts: by default if the template's node constraints match, whatever its taints are. */
+/**
+ * Whether the node's domain counts. By default it does if the template's node constraints match, regardless of taints.
+ */
 function countsFor(constraint: Json, template: Json, node: Json): boolean {
   const { nodeAffinityPolicy = 'Honor', nodeTaintsPolicy = 'Ignore' } = constraint;
   const isTied = nodeAffinityPolicy === 'Honor' && !tiesOf(template).every((tie) => matches(tie, node));

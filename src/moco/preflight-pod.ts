@@ -54,7 +54,7 @@ export function imagesOf(template: Json): readonly TemplateImage[] {
   return [...images].map(([image, pullPolicy]) => ({ image, pullPolicy }));
 }
 
-/** The same for every try. It cannot be the name of a member, whatever the name of its cluster. */
+/** The same for every attempt. It can never be the name of a member of any cluster. */
 export const preflightName = (
   rolloutUid: string,
   revision: string,
@@ -65,7 +65,7 @@ export const preflightName = (
 
 const namePrefix = 'moco-rollout-preflight-';
 
-/** Anybody may give a pod our label, even a member: pods of this program have this owner and such a name. */
+/** Anyone may give a pod our label, even to a member: the pods of this program have this owner and such a name. */
 export function isPreflightOf(rolloutUid: string, { metadata }: Json): boolean {
   const { name, ownerReferences } = object(metadata);
   const owner = objects(ownerReferences).find(({ controller }) => controller === true);
@@ -86,9 +86,9 @@ const graceSeconds = 60;
 
 /**
  * A pod that fetches images on a node by mounting them (image volumes, GA in Kubernetes 1.36) and runs none of them:
- * its own image is that of the member's running mysqld, which prints its version. To check the configuration, it is the
- * new mysqld instead, with the ConfigMaps of the member and empty directories for everything else. It goes through the
- * scheduler, like the next pod of the member, and has no label of a member.
+ * its own image is that of the member's running mysqld, and it prints its version. For a check of the configuration it
+ * runs the new mysqld instead, with the ConfigMaps of the member and empty directories for everything else. It goes
+ * through the scheduler, like the next pod of the member, and has no label of a member.
  */
 export function preflightPod(of: PreflightOf): Json {
   const { namespace, clusterName, rollout, node, template, about } = of;
@@ -150,9 +150,9 @@ export function preflightPod(of: PreflightOf): Json {
 }
 
 /**
- * The ids of the member, but none of its other privileges: with the controller's token an attacker could name any image
- * (config/rbac/controller-policy.yaml). If the template has no ids, those of the image count, or those that OpenShift
- * assigns.
+ * The user and group ids of the member, but none of its other privileges: with the controller's token an attacker could
+ * name any image (config/rbac/controller-policy.yaml). If the template has no ids, those of the image apply, or those
+ * that OpenShift assigns.
  */
 const confinedPod = (given: Json): Json => ({
   ...idsOf(given),
@@ -178,7 +178,7 @@ function confined(given: Json, ofPod: Json): Json {
 const idsOf = (given: Json): Json =>
   Object.fromEntries(Object.entries(pick(given, 'runAsUser', 'runAsGroup')).filter(([, id]) => id !== 0));
 
-/** The SELinux type of a process, such as `spc_t`, can lift its confinement; its level can't. */
+/** The SELinux type of a process, such as `spc_t`, can lift its confinement; its level cannot. */
 function levelOf({ seLinuxOptions }: Json): Json {
   const { level } = object(seLinuxOptions);
   return level === undefined ? {} : { seLinuxOptions: { level } };
@@ -199,13 +199,13 @@ const pick = (from: Json, ...fields: readonly string[]): Json =>
 export type PreflightSaid =
   | { readonly kind: 'running'; readonly message: string | null }
   | { readonly kind: 'fetched' | 'timedOut' }
-  /** The kubelet has no image, and tries again by itself: for the first time after 10 s (1.36). */
+  /** The kubelet could not get an image, and tries again by itself, for the first time after 10 s (1.36). */
   | { readonly kind: 'failing'; readonly message: string }
   | { readonly kind: 'ImageUnavailable' | 'ConfigurationRefused' | 'unknown'; readonly message: string };
 
-/** Why the kubelet has no image for a container (Kubernetes 1.36, pkg/kubelet/images/types.go), permanently. */
+/** Why the kubelet can never get an image for a container (Kubernetes 1.36, pkg/kubelet/images/types.go). */
 const noImageEver = ['InvalidImageName', 'ErrImageNeverPull'];
-/** The same, until it tries again: a registry may be busy for a moment. */
+/** Why it cannot get one now and tries again: a registry may be busy for a moment. */
 const noImageYet = [
   'ErrImagePull',
   'ImagePullBackOff',
@@ -215,8 +215,7 @@ const noImageYet = [
 ];
 
 /**
- * The message has the name as it was given, or in the notation of container runtimes
- * (`docker://docker.io/library/mysql:1:`).
+ * The message has the name as given, or in the notation of container runtimes (`docker://docker.io/library/mysql:1:`).
  */
 const isNamedIn = (message: string, image: string): boolean =>
   message.split(/[^\w./:@-]+/).some((word) => fullName(withoutEnd(word.replace(/^\w+:\/\//, ''))) === fullName(image));
@@ -228,7 +227,7 @@ function withoutEnd(word: string): string {
   return word.slice(0, end);
 }
 
-/** The message is about the image that the pod itself runs, and not about one that it has to fetch. */
+/** The message is about the image that the pod itself runs, not about one that it has to fetch. */
 function isOfOwnImage(words: string, spec: Json): boolean {
   const own = text(mysqldIn({ spec })['image']);
   const fetched = objects(spec['volumes']).flatMap(({ image }) => text(object(image)['reference']) ?? []);
@@ -237,7 +236,7 @@ function isOfOwnImage(words: string, spec: Json): boolean {
   );
 }
 
-/** MySQL's error numbers for files and directories: the pod has none of those in a member's volumes. */
+/** MySQL's error numbers for missing files and directories: the pod has none of the files in a member's volumes. */
 const missing = /No such file or directory|Errcode: 2\b|OS errno 2\b/;
 
 /** An error in the log of mysqld, without its time. */
@@ -268,7 +267,7 @@ function errorIn(line: string): MysqldError | null {
   return words === undefined ? null : { code, words };
 }
 
-/** mysqld's messages about variables, of which only the name is shown. */
+/** mysqld's messages about variables. Only the names are shown. */
 const knownErrors: readonly (readonly [RegExp, string])[] = [
   [/^unknown variable '([\w.-]+)=/, "unknown variable '$1=…'"],
   [/^unknown option '(--[\w.-]+)/, "unknown option '$1'"],
@@ -282,8 +281,8 @@ const knownErrors: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * A user who may read a status may not be allowed to read a ConfigMap: names of variables are shown, but no values. For
- * an error in other words only its number is shown, which MySQL's documentation explains.
+ * A user who may read a status may not be allowed to read a ConfigMap, so names of variables are shown but no values.
+ * An error with other words is shown only by its number, which MySQL's documentation explains.
  */
 function withoutValues({ code, words }: MysqldError): string {
   for (const [shape, told] of knownErrors) {
@@ -312,12 +311,12 @@ export function readPreflightPod(pod: Json, checksConfiguration: boolean): Prefl
   if (status['phase'] === 'Succeeded') return { kind: 'fetched' };
   const hasEnded = terminated !== undefined && text(object(terminated)['reason']) !== 'ContainerStatusUnknown';
   const { exitCode, reason: ended, message: said } = object(terminated);
-  // A container that was created has had its volumes.
+  // A container that was created has had its volumes mounted.
   if (hasEnded && (!checksConfiguration || exitCode === 0)) return { kind: 'fetched' };
   if (status['reason'] === 'DeadlineExceeded') return { kind: 'timedOut' };
   if (hasEnded) {
     const without = `${text(ended) ?? 'Error'}, exit code ${String(exitCode)}`;
-    // For a container that did not start, the kubelet gives the reason.
+    // If a container did not start, the kubelet gives the reason.
     if (exitCode !== refusedExitCode)
       return { kind: 'unknown', message: (ended === 'StartError' ? text(said) : null) ?? without };
     const all = errorsIn(text(said) ?? '');

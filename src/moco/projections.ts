@@ -63,12 +63,12 @@ import type {
 } from './records.ts';
 import { selectorOf } from './selects.ts';
 
-// Converts objects of the API server into records. `null` for an object that does not concern this program, such as a
-// pod with MOCO's labels and a name that no StatefulSet gives.
+// Converts objects of the API server into records. `null` for an object that does not concern this program, for example
+// a pod with MOCO's labels and a name that no StatefulSet gives.
 //
 // Tenants write these objects, and the API server accepts more than a megabyte for each. So a record has at most a few
-// kilobytes, and a projection takes time in proportion to its object. It throws a `RangeError` for an object beyond
-// these limits, which is then skipped.
+// kilobytes, and a projection takes time proportional to the size of its object. It throws a `RangeError` for an object
+// beyond these limits, which is then skipped.
 
 const prefix = 'moco-';
 
@@ -79,7 +79,7 @@ const mostAnnotationCharacters = 32 * 1024;
 const mostContainers = 64;
 const mostConditions = 64;
 const mostMessageCharacters = 1024;
-/** The requirements of a selector; MOCO's own has three. */
+/** The maximum number of requirements of a selector; MOCO's own has three. */
 const mostRequirements = 32;
 const mostSelectorWords = 128;
 const mostSelectorCharacters = 4 * 1024;
@@ -92,7 +92,7 @@ const message = (value: unknown): string | null => {
 /** The name of the StatefulSet, the PodDisruptionBudget and the headless Service of a cluster. */
 export const statefulSetName = (clusterName: string): string => `${prefix}${clusterName}`;
 
-/** `5897fd84f8` for the revision `moco-test-5897fd84f8`, as users see it in the labels of pods. */
+/** For the revision `moco-test-5897fd84f8` this is `5897fd84f8`, which users see in the labels of pods. */
 export function revisionHash(revision: string, clusterName: string): string {
   const stem = `${statefulSetName(clusterName)}-`;
   return revision.startsWith(stem) ? revision.slice(stem.length) : revision;
@@ -101,11 +101,11 @@ export function revisionHash(revision: string, clusterName: string): string {
 /** The Job by which MOCO restores a new cluster. It has the labels of a backup. */
 const restoreName = (clusterName: string): string => `${prefix}restore-${clusterName}`;
 
-/** The label selector of the pods and StatefulSets that MOCO creates for members. */
+/** The label selector for the pods and StatefulSets that MOCO creates for members. */
 export const memberSelector = `${createdByLabel}=${createdByMoco},${appNameLabel}=${appNameOfMoco}`;
 export const createdBySelector = `${createdByLabel}=${createdByMoco}`;
 /**
- * The label selector of the Jobs of backups and restores. A Job that a person creates from MOCO's CronJob has the
+ * The label selector for the Jobs of backups and restores. A Job that a person creates from MOCO's CronJob has the
  * labels of its template (MOCO 0.36, `labelSetForJob`).
  */
 export const jobSelector = `${createdBySelector},${appNameLabel}=${appNameOfBackup}`;
@@ -213,14 +213,14 @@ const containerNames = ({ containers, initContainers }: Json): readonly string[]
  */
 const ownLimits = /exceeds the (total )?limit|exceeded its local ephemeral storage limit/;
 
-/** With `live` for every pod, otherwise only for a pod that was changed before. */
+/** With `live` for every pod, otherwise only if the pod was changed before. */
 function podRecord(raw: Json, isLive: boolean): PodRecord | null {
   const { annotations, labels, metadata, generation, ...own } = meta(raw);
   const clusterName = labels[clusterNameLabel];
   if (clusterName === undefined) return null;
   const stem = `${statefulSetName(clusterName)}-`;
   const suffix = own.name.startsWith(stem) ? own.name.slice(stem.length) : '';
-  // No cluster that is rolled out has such a member.
+  // No cluster that is rolled out has a member with such an ordinal.
   if (!/^\d{1,4}$/.test(suffix) || Number(suffix) >= mostReplicas) return null;
   const spec = object(raw['spec']);
   const status = object(raw['status']);
@@ -292,9 +292,9 @@ function podRecord(raw: Json, isLive: boolean): PodRecord | null {
 const timestampsMilliseconds = 1000;
 
 /**
- * A kubelet that restarts may reject a pod that it has run before, and then reports no container of it either
- * (`rejectPod` in pkg/kubelet/kubelet.go). But it keeps the time of its first report (`startTime`, by
- * pkg/kubelet/status/status_manager.go). Only if that was the rejection itself has nothing of the pod run.
+ * A kubelet that restarts may reject a pod that it ran before, and then reports no container of it either (`rejectPod`
+ * in pkg/kubelet/kubelet.go). But it keeps the time of its first report (`startTime`, by
+ * pkg/kubelet/status/status_manager.go). Only if that report was itself the rejection has nothing of the pod run.
  */
 function wasRejected(status: Json, managedFields: unknown): boolean {
   if (status['phase'] !== 'Failed' || text(status['reason']) === null) return false;
@@ -309,7 +309,7 @@ export const projectPod = (raw: Json): PodRecord | null => podRecord(raw, true);
 /** The fields of a pod that decisions read while updates in place are off. */
 export const projectSlimPod = (raw: Json): PodRecord | null => podRecord(raw, false);
 
-/** A value for each container of the spec. Its status has no field until the kubelet has reported. */
+/** A value for each container of the spec. Its status is empty until the kubelet has reported. */
 const withStatus = <One>(specs: unknown, statuses: unknown, of: (spec: Json, status: Json) => One): readonly One[] =>
   objects(specs).map((spec) => of(spec, named(statuses, spec['name'])));
 

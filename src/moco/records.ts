@@ -18,7 +18,7 @@ interface ObjectRecord {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** An opaque number. It is only compared as Kubernetes 1.35 allows (KEP-5504). */
+  /** An opaque number. It is compared only as Kubernetes 1.35 allows (KEP-5504). */
   readonly resourceVersion: string;
 }
 
@@ -60,7 +60,7 @@ export interface ContainerRecord
   readonly finishedAt: string | null;
 }
 
-/** What one object shows of a member. Ages need several observations. */
+/** What one object shows about a member. Ages need several observations. */
 type PodFacts = Omit<
   MemberFacts,
   | 'containers'
@@ -80,23 +80,23 @@ type PodFacts = Omit<
 export interface LivePod {
   readonly labels: Labels;
   readonly annotations: Labels;
-  /** The kubelet has acted on the current spec, or its version does not report that (before Kubernetes 1.35). */
+  /** The kubelet has acted on the current spec, or is too old to report that (before Kubernetes 1.35). */
   readonly observed: boolean;
   readonly containers: readonly LiveContainer[];
   readonly initContainers: readonly LiveContainer[];
-  /** What the kubelet says about the resize that the spec asks for, or `null`. */
+  /** What the kubelet reports about the resize that the spec asks for, or `null`. */
   readonly resize: {
     readonly state: 'Deferred' | 'Infeasible' | 'InProgress' | 'Error';
     readonly message: string;
     readonly since: string | null;
   } | null;
-  /** When this program has resized it last, by the clock of the API server, or `null`. */
+  /** When this program last resized it, by the clock of the API server, or `null`. */
   readonly resizedAt: string | null;
 }
 
 export interface LiveContainer extends LiveResources {
   readonly name: string;
-  /** As the spec has it. */
+  /** The image as written in the spec. */
   readonly image: string;
   /** The kubelet asks the registry before each start (`imagePullPolicy: Always`). */
   readonly pulledAlways: boolean;
@@ -105,7 +105,7 @@ export interface LiveContainer extends LiveResources {
 }
 
 export interface LiveResources {
-  /** As the spec has them. */
+  /** The resources as written in the spec. */
   readonly resources: Resources;
   /** The resources that the container runs with, as far as the kubelet reports them. */
   readonly actual: Resources;
@@ -125,9 +125,9 @@ export interface PodRecord extends ObjectRecord, PodFacts {
   readonly controller: string | null;
   readonly labels: Labels;
   readonly createdAt: string;
-  /** When the label of its revision was last set, or later; `null` if nothing shows that. */
+  /** When the label of its revision was last set, or later; `null` if that cannot be determined. */
   readonly revisionSetAt: string | null;
-  /** The kubelet has not admitted it: it has failed, and no container of it has ever been made. */
+  /** The kubelet has not admitted it: the pod has failed, and none of its containers was ever created. */
   readonly rejected: boolean;
   /** The digest to which the container runtime has resolved the image of mysqld, or `null` before that. */
   readonly imageId: string | null;
@@ -155,7 +155,7 @@ export interface BudgetRecord
   readonly disruptedPods: Readonly<Record<string, string>>;
 }
 
-/** An active Job of a backup or a restore: its pod runs or will, whoever created it. */
+/** An active Job of a backup or a restore, no matter who created it: its pod runs or will run. */
 export interface JobRecord extends ObjectRecord, Omit<BackupJobFacts, 'activeForSeconds'> {
   readonly clusterName: string;
   /** When it started, or was created if it has not. */

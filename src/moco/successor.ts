@@ -2,7 +2,7 @@ import { type Json, object, objects, text, texts } from '../base/json.ts';
 import { numberOf } from './in-place/quantity.ts';
 import { revisionHashLabel } from './names.ts';
 
-// The pod that would follow a member's pod, for dry runs, and what a quota would have left for it.
+// The pod that would follow a member's pod, for dry runs, and how much of a quota would be left for it.
 
 /**
  * The pod that the StatefulSet controller would create for a member from the StatefulSet's template (Kubernetes 1.36,
@@ -46,7 +46,7 @@ export function successorOf(statefulSet: Json, revision: string, ordinal: number
 
 /**
  * The names of the PersistentVolumeClaims that a pod mounts and that may outlive it. The claim of an ephemeral volume
- * belongs to the pod, and is deleted with it in any case.
+ * belongs to the pod, and is deleted along with it.
  */
 export function claimsOf(pod: Json): readonly string[] {
   return objects(object(pod['spec'])['volumes'])
@@ -59,7 +59,7 @@ export const isTerminating = (raw: Json): boolean => text(object(raw['metadata']
 type Amounts = ReadonlyMap<string, number>;
 
 /**
- * Whether a quota that refuses a dry run would admit the pod once its predecessor, which counts as well, is gone.
+ * Whether a quota that refuses a dry run would admit the pod once its predecessor is gone: the quota counts both.
  * `message` is the API server's (Kubernetes 1.36, plugin/pkg/admission/resourcequota): `exceeded quota: NAME,
  * requested: …, used: …, limited: …`, each with the resources that are short.
  */
@@ -76,7 +76,7 @@ export function fitsWithout(message: string, pod: Json): boolean {
   });
 }
 
-/** The text before and after the first occurrence; empty after a text that does not occur. */
+/** The text before and after the first occurrence of `words`. Without one, the whole text and an empty one. */
 function cutAt(text: string, words: string): readonly [before: string, behind: string] {
   const at = text.indexOf(words);
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + words.length)];

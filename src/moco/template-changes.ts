@@ -45,8 +45,8 @@ export function templateOf(revision: Json): Json {
 }
 
 /**
- * The differences between two pod templates, with the values. Items of a list are matched by name if they have unique
- * names, otherwise by position. If their order differs, the difference has the names in order: a variable sees only
+ * The differences between two pod templates, with the values. Items of a list are matched by name if their names are
+ * unique, otherwise by position. If their order differs, the difference has the names in order: a variable can only use
  * those before it, and init containers run one after another. Empty if and only if the templates are equal.
  */
 export function templateDifferences(before: unknown, after: unknown, path = ''): readonly TemplateDifference[] {
@@ -59,7 +59,7 @@ export function templateDifferences(before: unknown, after: unknown, path = ''):
   return all.length === 0 ? [{ path, before, after }] : all;
 }
 
-/** For the items that both lists have by name. */
+/** The order of the items whose names are in both lists. */
 function orderOf(before: unknown, after: unknown, path: string): readonly TemplateDifference[] {
   if (!isListOfNamed(before) || !isListOfNamed(after)) return [];
   const [left, right] = [before, after].map((list) => list.map(({ name }) => name));

@@ -21,14 +21,14 @@ export interface MysqlQuestion {
 }
 
 export interface MysqlAnswer extends Omit<Answers, 'isDenied'> {
-  /** Why nobody could be asked, or everybody refused: a sentence without a full stop. */
+  /** Why no member could be asked, or why all refused: a sentence without a full stop. */
   readonly problem: string | null;
 }
 
 /** Asks the members of a cluster. Never rejects. */
 export interface MysqlAsker {
   ask(question: MysqlQuestion, signal: AbortSignal): Promise<MysqlAnswer>;
-  /** How far the clone is that the member receives; `null` if its mysqld does not say. */
+  /** How far the member is with the clone that it receives; `null` if its mysqld does not report it. */
   cloneProgress(
     cluster: MysqlQuestion['cluster'],
     member: PodRecord,
@@ -53,9 +53,10 @@ export const secretNameOf = (template: string, clusterName: string): string =>
 const mostCharacters = 300;
 
 /**
- * Asks with the account that MOCO creates for reading. Its password is read each time from a Secret (by default MOCO's
- * own), is not kept, and is sent only to the addresses of that cluster's pods. Unless a CA is pinned, whoever has such
- * an address can get it, with any certificate or key: only after the login is it known whether it is the member.
+ * Queries members with the account that MOCO creates for reading. The password is read each time from a Secret (by
+ * default MOCO's own), is not kept, and is sent only to the addresses of that cluster's pods. Unless a CA is pinned,
+ * anyone who has such an address can get it, with any certificate or key: only after the login is it known whether the
+ * server is the member.
  */
 export class SecretAsker implements MysqlAsker {
   readonly #client: ApiClient;
@@ -97,7 +98,7 @@ export class SecretAsker implements MysqlAsker {
     return 'problem' in account ? null : readClone(this.#world, askedMember(member), account, signal);
   }
 
-  /** With which account to ask, or why with none. */
+  /** The account to use, or why there is none. */
   async #account(
     cluster: MysqlQuestion['cluster'],
     signal: AbortSignal,
@@ -149,7 +150,7 @@ const askedMember = ({ uid, name, agent }: PodRecord): AskedMember => ({
 
 interface Unread {
   readonly problem: string;
-  /** It stays so until a person changes something. Otherwise the API server did not answer this time. */
+  /** True if it stays like this until a person changes something. Otherwise the API server did not answer this time. */
   readonly isLasting: boolean;
 }
 

@@ -29,7 +29,7 @@ export interface MysqlTls {
 
 const anyTls: MysqlTls = { required: false, ca: null };
 
-/** Rows as arrays, in the order of the columns; empty for a statement that is no query. */
+/** Rows as arrays, in the order of the columns; empty for a statement that is not a query. */
 export type SqlQuery = (sql: string) => Promise<readonly (readonly unknown[])[]>;
 
 /**
@@ -69,7 +69,7 @@ export async function converse<T>(
   signal: AbortSignal,
   work: (query: SqlQuery) => Promise<T>,
 ): Promise<T> {
-  // It is large, and loading it the first time may take longer than a conversation.
+  // The module is large, and loading it the first time may take longer than a conversation.
   await import('mysql2');
   const limit = new TimeLimit(world, conversationMilliseconds, signal);
   const { required, ca } = account.tls ?? anyTls;
@@ -95,7 +95,7 @@ async function conversation<T>(
   work: (query: SqlQuery) => Promise<T>,
 ): Promise<T> {
   if (isIP(ip) === 0) throw new MysqlError('the pod has no IP address');
-  // Loaded only where it is used, because it is large. A bundle has only the default export of a CommonJS module.
+  // Loaded only when it is used, because it is large. A bundle has only the default export of a CommonJS module.
   const { createConnection } = (await import('mysql2')).default;
   signal.throwIfAborted();
   const socket = new BoundedStream(
@@ -107,7 +107,7 @@ async function conversation<T>(
     ...account,
     host: ip,
     stream: socket,
-    // The limit above applies.
+    // The limit above applies instead.
     connectTimeout: 0,
     rowsAsArray: true,
     supportBigNumbers: true,

@@ -23,24 +23,25 @@ export interface AskedMember {
 }
 
 export interface AskedCluster {
-  /** `null` while nobody serves as primary. */
+  /** `null` while no member serves as primary. */
   readonly primary: AskedMember | null;
   readonly replicas: readonly AskedMember[];
-  /** A switchover is next: which writes would it cut off? */
+  /** True before a switchover: then the writes that it would cut off are read as well. */
   readonly forSwitchover: boolean;
   readonly account: Account;
 }
 
 export interface Answers {
   readonly said: ReadonlyMap<string, MemberSaid>;
-  /** `null` if no switchover is next, or the primary did not say. */
+  /** `null` if no switchover is next, or if the primary did not report them. */
   readonly writes: readonly OpenWriteNow[] | null;
   /** Every member has refused the account. */
   readonly isDenied: boolean;
 }
 
 /**
- * A replica never has the same transactions as a primary under load: it may catch up for this long while it is asked.
+ * A replica never has exactly the transactions of a primary under load: it may catch up for this long while it is
+ * queried.
  */
 const catchUpMilliseconds = 700;
 /** How long to wait for the end of short writes. */
@@ -103,7 +104,7 @@ export async function readCluster(world: World, question: AskedCluster, signal: 
   return { said, writes, isDenied };
 }
 
-/** How far the clone is that the member receives; `null` if it does not say. Never rejects. */
+/** How far the member is with the clone that it receives; `null` if it does not report it. Never rejects. */
 export async function readClone(
   world: World,
   member: AskedMember,
@@ -120,7 +121,7 @@ export async function readClone(
   }
 }
 
-/** Another pod may have got the address of a deleted pod. */
+/** Another pod may have received the address of a deleted pod. */
 async function expectItself(query: SqlQuery, { name }: AskedMember): Promise<WhoItIs> {
   const who = await askWhoItIs(query);
   if (who.hostname !== name) throw new MysqlError('another mysqld has its address');
@@ -134,7 +135,7 @@ async function expectItself(query: SqlQuery, { name }: AskedMember): Promise<Who
 type Keep<T> = (answer: T) => void;
 
 /**
- * The answer of a replica once it has received and applied what the primary had committed, or when its time is over.
+ * The answer of a replica once it has received and applied what the primary had committed, or when the time is over.
  */
 async function askCaughtUp(
   world: World,
@@ -168,7 +169,7 @@ async function askCaughtUp(
   }
 }
 
-/** Open writes at the first moment without any, or when the time for it is over. */
+/** The open writes at the first moment without any, or else when the time is over. */
 async function quietest(
   world: World,
   query: SqlQuery,

@@ -8,12 +8,13 @@ import {
 } from '../core/on-demand-facts.ts';
 import { MysqlError, type SqlQuery } from './mysql-session.ts';
 
-// All queries to a mysqld, 8.0.22 or later: for its own state, never for a row of a user's table, and never a write.
+// All queries to a mysqld, 8.0.22 or later: only about its own state, never for a row of a user's table, and never a
+// write.
 
 /** Times are compared in one time zone, and no statement runs longer than its caller waits. */
 const session = "SET SESSION time_zone = 'SYSTEM', max_execution_time = 1000";
 
-/** Without these the next statement finds no write, or no DDL statement, whatever is open. */
+/** If these are missing, the next statement finds no write, or no DDL statement, even if one is open. */
 const showsWrites = `SELECT
   EXISTS (SELECT 1 FROM performance_schema.threads WHERE PROCESSLIST_ID = CONNECTION_ID()) AND
   EXISTS (SELECT 1 FROM performance_schema.setup_consumers WHERE NAME = 'global_instrumentation' AND ENABLED = 'YES') AND
@@ -95,7 +96,7 @@ export interface Channel {
   readonly applier: ThreadState;
 }
 
-/** `null` if it is no replica. MOCO sets up one channel. */
+/** `null` if it is not a replica. MOCO sets up one channel. */
 export async function askReplication(query: SqlQuery): Promise<Channel | null> {
   const [row] = await query(replicationSql);
   if (row === undefined) return null;
@@ -113,7 +114,7 @@ const cloneSql = `SELECT
   (SELECT STAGE FROM performance_schema.clone_progress WHERE STATE = 'In Progress' LIMIT 1),
   SUM(DATA), SUM(ESTIMATE) FROM performance_schema.clone_progress`;
 
-/** How far the clone is that this mysqld receives. Rejects with `MysqlError` without the clone plugin. */
+/** How far this mysqld is with the clone that it receives. Rejects with `MysqlError` without the clone plugin. */
 export async function askClone(query: SqlQuery): Promise<CloneProgress> {
   const [row] = await query(cloneSql);
   if (row === undefined) throw notUsable();
@@ -124,7 +125,7 @@ const waits: readonly OpenWrite['waitsFor'][] = ['rowLock', 'metadataLock', 'ack
 /** Longer names are truncated. */
 const mostCharacters = 80;
 
-/** Its age is known, but not the time by this side's clock. */
+/** The age of the write is known, but not its time on this side's clock. */
 export type OpenWriteNow = Omit<OpenWrite, 'since'>;
 
 /** The writes that are open at that moment, the oldest first. */

@@ -35,7 +35,7 @@ export interface UnavailableKind {
   /** The API server's words. */
   readonly message: string;
   /**
-   * The controller is not meant to read it: with `--namespaces`, a kind without a namespace that it never could read.
+   * The controller is not meant to read it: with `--namespaces`, a kind without a namespace that it could never read.
    */
   readonly isIntended: boolean;
 }
@@ -168,7 +168,7 @@ export class Cache {
 /** All records are made in the same function, so their fields have the same order. */
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** The only cluster whose pods a budget can select, if the budget names one as MOCO's own do. */
+/** The only cluster whose pods a budget can select, if the budget names a cluster as MOCO's own does. */
 export function namedCluster({ namespace, selector }: BudgetRecord): string | null {
   const name = selector?.matchLabels[clusterNameLabel];
   return name === undefined ? null : keyOf(namespace, name);
@@ -181,7 +181,7 @@ export interface CachedKind<R extends Stored> {
   readonly project: (raw: Json) => R | null;
 }
 
-/** Calls back for each kind that decisions need. Clusters come first, and pods, of which there are most, last. */
+/** Calls back for each kind that decisions need. Clusters come first, and pods, the most numerous kind, last. */
 export function forEachCachedKind<Result>(
   cache: Cache,
   keepsLivePods: boolean,

@@ -30,7 +30,7 @@ export interface PatchedStatefulSet extends StatefulSetRecord {
   readonly probe: string | null;
 }
 
-/** The preconditions of a patch: with a resourceVersion nothing may have changed since it was read. */
+/** The preconditions of a patch. With a resourceVersion, nothing may have changed since the object was read. */
 export type PatchedAs = Pick<StatefulSetRecord, 'namespace' | 'name' | 'uid'> & { readonly resourceVersion?: string };
 
 /** What the patch of a resized pod changes. */
@@ -44,9 +44,9 @@ const strategicMergePatchType = 'application/strategic-merge-patch+json';
 /**
  * All reads and writes of one reconciliation. Writes that may disrupt a member, and a release, carry uid and
  * resourceVersion: each applies to exactly the object that was read, or fails with 409. The strategy and the current
- * revision are written whatever else has changed, since MOCO or a pod that comes back may change the StatefulSet all
- * the time. Writes to pods and to the StatefulSet are sent once, because the confirmation would be too old for a retry.
- * Rejects with `ApiError`.
+ * revision are written no matter what else has changed, since MOCO or a pod that comes back may change the StatefulSet
+ * all the time. Writes to pods and to the StatefulSet are sent once, because the confirmation would be too old for a
+ * retry. Rejects with `ApiError`.
  */
 export class ClusterApi extends StatusClient {
   readonly #isStillWanted: () => boolean;
@@ -70,8 +70,8 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * Reserves the client's rate limit for everything that a disruption needs, then runs `work`, whose requests do not
-   * wait for the rate limit any more. So no more disruptions are confirmed at a time than the rate limit can serve.
+   * Reserves the client's rate limit for everything that a disruption needs, then runs `work`, whose requests no longer
+   * wait for the rate limit. So there are never more disruptions being confirmed than the rate limit can serve.
    * Resolves to `null` if the signal is aborted first.
    */
   async withTokens<T>(
@@ -125,8 +125,8 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * The pods that this program has created to find out what a cluster's nodes can run. Requests about them are sent
-   * once: no other step of the pass waits for them.
+   * The preflight pods that this program has created for a cluster. Requests about them are sent once: no other step of
+   * the pass waits for them.
    */
   async listPreflightPods(namespace: string, clusterName: string, rolloutUid: string): Promise<readonly Json[]> {
     const query = { labelSelector: `${preflightLabel}=${clusterName}` };
@@ -151,7 +151,7 @@ export class ClusterApi extends StatusClient {
     return status?.allowed === true;
   }
 
-  /** Its name is the same for every try, so the next pass finds it. */
+  /** Its name is the same for every attempt, so the next pass finds it. */
   async createPreflightPod(body: Json, namespace: string): Promise<void> {
     await this.ask({ method: 'POST', path: path(pods, { namespace }), body });
   }
@@ -224,9 +224,9 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * Sets the current revision, and how many members have it, if both revisions are as they were read: other changes do
-   * not matter to it. The API server repeats the patch itself if another write comes in between. Rejects with a 409 if
-   * a revision differs, or the StatefulSet has another uid.
+   * Sets the current revision, and how many members have it, if both revisions are still as they were read: other
+   * changes do not matter. The API server repeats the patch itself if another write comes in between. Rejects with a
+   * 409 if a revision differs, or if the StatefulSet has another uid.
    */
   async promoteRevision(
     { namespace, name, uid, currentRevision, updateRevision }: StatefulSetRecord,

@@ -41,11 +41,11 @@ export interface LiveObjects {
   readonly rollout: MySQLRollout | null;
 }
 
-/** A request whose other options are the same. */
+/** A request with the usual options. */
 export type OnceCall = Pick<Call, 'method' | 'path' | 'query' | 'body' | 'contentType'>;
 
 const pageSize = 500;
-/** For one reason and one StatefulSet there are a few; a tenant may write any number. */
+/** One reason and one StatefulSet have only a few; a tenant may write any number. */
 const mostEvents = 100;
 /**
  * The limit for a list that is read as a whole, in a namespace whose tenant may create any number of objects. The Job
@@ -68,8 +68,8 @@ export class ClusterReader {
 
   /**
    * Reads the newest version of everything in `known`, at first in parallel. If every object still has the
-   * resourceVersion in `known`, all of them were so at the moment of this call. Otherwise everything is read again in
-   * order.
+   * resourceVersion in `known`, then all of them had it at the moment of this call. Otherwise everything is read again
+   * in order.
    */
   async readNewest(known: LiveObjects): Promise<LiveObjects | null> {
     const unordered = await this.#readUnordered(known.objects);
@@ -81,14 +81,14 @@ export class ClusterReader {
    * failover shows there first. Resolves to `null` if it is gone. Objects are read by name: members have the ordinals
    * of the StatefulSet, and `known` has the other objects of the cache. The API server answers a list of a kind without
    * recent writes only once its own cache has caught up with all other kinds, which it checks every 100 ms
-   * (ConsistentListFromCache, Kubernetes 1.31 and later). So Jobs, which people name, are listed only if there may be
-   * one. The eviction itself enforces a budget that the cache does not know yet.
+   * (ConsistentListFromCache, Kubernetes 1.31 and later). So Jobs, which may have any name, are listed only if there
+   * may be one. The eviction itself enforces a budget that the cache does not know yet.
    */
   async readAll(known: ClusterObjects): Promise<LiveObjects | null> {
     const first = await this.#allOrNone((reader) => reader.#readFirst(known));
     const next = await this.#allOrNone((reader) => reader.#readNext(known, first.statefulSet?.replicas ?? 0));
     const cluster = await this.#readCluster(known);
-    // The cache did not know of its policy.
+    // The cache did not know of its backup policy.
     const isMissed = next.listed === null && cluster?.hasBackupPolicy === true;
     return liveObjectsOf(cluster, first, isMissed ? { ...next, listed: await this.#listJobs(cluster) } : next);
   }
@@ -171,8 +171,8 @@ export class ClusterReader {
   }
 
   /**
-   * Has the API server admit a pod, as a dry run: nothing is stored. Rejects with its answer, since it never admits a
-   * pod whose name exists.
+   * Asks the API server to admit a pod, as a dry run: nothing is stored. Rejects with its answer, since it never admits
+   * a pod whose name exists.
    */
   async tryToCreatePod(body: Json, namespace: string): Promise<void> {
     await this.ask({ method: 'POST', path: path(pods, { namespace }), query: { dryRun: 'All' }, body });
@@ -234,13 +234,14 @@ export class ClusterReader {
 }
 
 /**
- * Whether a list of Jobs is worth its time: people create Jobs from the CronJob that MOCO keeps for a backup policy.
+ * Whether a list of Jobs is worth its time: people can create Jobs from the CronJob that MOCO keeps for a backup
+ * policy.
  */
 const mayHaveJobs = ({ cluster, jobs: known }: ClusterObjects): boolean => cluster.hasBackupPolicy || known.length > 0;
 
 /** The StatefulSet, the MySQLRollout, the Jobs and the MySQLCluster. */
 const readsOfOne = 4;
-/** Each list in parallel, one after another. */
+/** First in parallel, and again in order if something has changed. */
 const mostTimesRead = 2;
 
 /**
@@ -266,7 +267,8 @@ const liveObjectsOf = (
 ): LiveObjects | null => cluster && { objects: { cluster, ...first, ...next, ...(listed ?? noJobs) }, rollout };
 
 /**
- * Whether two views of a cluster have the same objects, each in the same version. `read` has only the known budgets.
+ * Whether two views of a cluster have the same objects, each in the same version. `read` has only the budgets that were
+ * known.
  */
 function isSameVersion(known: LiveObjects, read: LiveObjects): boolean {
   const names = budgetNames(known.objects);
@@ -291,11 +293,12 @@ function happenedAt(event: Json): string {
 }
 
 /**
- * Besides MOCO's own. A second budget already blocks the rollout: Kubernetes evicts no pod that several budgets select.
+ * In addition to MOCO's own. A second budget already blocks the rollout: Kubernetes evicts no pod that several budgets
+ * select.
  */
 const mostForeignBudgets = 2;
 
-/** MOCO's own budget, and others that are known to select a member. A tenant may make any number of them. */
+/** MOCO's own budget, and others that are known to select a member. A tenant may create any number of them. */
 function budgetNames({ cluster, pods: members, budgets }: ClusterObjects): readonly string[] {
   const own = statefulSetName(cluster.name);
   const foreign: string[] = [];

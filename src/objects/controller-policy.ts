@@ -18,8 +18,8 @@ const [everyWrite] = controllerPolicies;
 const againMilliseconds = 600_000;
 
 /**
- * Tries what the policy must refuse: a dry run that creates another lease, for which this program has the right.
- * Resolves to whether the policy has refused it, and to `null` if something else has.
+ * Tries what the policy must refuse: a dry run that creates another lease, which this program's role allows. Resolves
+ * to whether the policy refused it, and to `null` if something else did.
  */
 export async function isPolicyInForce(
   client: ApiClient,
@@ -52,7 +52,7 @@ export interface PolicyWatch {
 }
 
 /**
- * Tries at once and every ten minutes until the signal is aborted. Never rejects because of an answer of the API
+ * Tries immediately and every ten minutes until the signal is aborted. Never rejects because of an answer of the API
  * server.
  */
 export async function watchPolicy(

@@ -41,7 +41,7 @@ export interface StepAnswer {
   readonly tooLate: boolean;
   /** The error to retry after a delay, if an immediate retry would fail in the same way. */
   readonly failure: ApiError | null;
-  /** Who keeps the strategy of the StatefulSet, if a dry run of the step has shown it. */
+  /** What keeps the strategy of the StatefulSet, if a dry run of the step has shown it. */
   readonly strategyKeeper?: StrategyKeeper;
 }
 
@@ -114,8 +114,8 @@ export async function execute(
       });
     case 'release':
       return ofStatefulSet(async (found) => {
-        // First, so that a release that is interrupted and repeated leaves nothing behind. A later adoption has nothing
-        // to wait for: the kubelet has restarted the containers long since.
+        // Removed first, so that a release that is interrupted and repeated leaves nothing behind. A later adoption has
+        // nothing to wait for: the kubelet has long since restarted the containers.
         const noted = pods.filter(({ live }) => live?.annotations[restartInPlaceAnnotation] !== undefined);
         const removal = { [restartInPlaceAnnotation]: null };
         await Promise.all(noted.map((pod) => api.annotate(podKind, pod.namespace, pod, removal)));
@@ -154,7 +154,7 @@ const nothingDone: StepAnswer = {
   failure: null,
 };
 
-/** With a webhook a StatefulSet is not left in that state: this is no failure, and the core does not ask again. */
+/** With a webhook a StatefulSet must not stay in that state. That is no failure, and the core does not ask again. */
 function withKeeper(answer: StepAnswer, kept: Kept | null): StepAnswer {
   if (kept === null) return answer;
   const { keeper: strategyKeeper, after } = kept;
@@ -171,9 +171,9 @@ async function assertRevision(revision: string, namespace: string, api: ClusterA
 }
 
 /**
- * Rejects with a 409 if the MySQLRollout has changed. Only the MySQLRollout shows whether a step has taken a pod that
- * is going, and it is written before the pod goes: reading it after seeing the pod go is enough. The cache may be
- * behind with one kind and not with another.
+ * Rejects with a 409 if the MySQLRollout has changed. Only the MySQLRollout shows whether a step ends a pod that is
+ * terminating, and it is written before the pod terminates. So it is enough to read it after seeing the pod terminate.
+ * The cache may be behind with one kind and not with another.
  */
 async function assertNewest(
   rollout: LiveObjects['rollout'],
@@ -186,7 +186,7 @@ async function assertNewest(
   throw new ApiError({ status: 409, reason: 'Conflict', message: 'the MySQLRollout has changed in the meantime' });
 }
 
-/** Writes to all targets in parallel. The result is the worst of all results. */
+/** Writes to all targets in parallel. The worst result counts. */
 async function each(targets: readonly Target[], write: (target: Target) => Promise<OwnWrite>): Promise<StepAnswer> {
   const answers = await Promise.all(
     targets.map(async (target): Promise<{ readonly target: Target; readonly answer: OwnWrite | ApiError }> => {
@@ -211,8 +211,8 @@ async function each(targets: readonly Target[], write: (target: Target) => Promi
 }
 
 /**
- * For people: nobody has to know the request of a step that came too late. The message of the cause of a refused
- * eviction contains the name and the numbers of the budget.
+ * For people, who do not need to know the request of a step that came too late. If an eviction is refused, the message
+ * of the cause has the name and the numbers of the budget.
  */
 function sentenceOf(error: ApiError): string {
   if (isConflict(error)) return 'it has changed in the meantime';

@@ -21,9 +21,9 @@ export interface Permission {
   readonly usedBy: readonly string[];
   /** For a write, the beginning of each message with which the policies of `config/rbac` refuse everything else. */
   readonly confinedBy?: readonly string[];
-  /** Objects without a namespace: an installation for some namespaces does without. */
+  /** Objects without a namespace: an installation for some namespaces works without them. */
   readonly isOfWholeCluster?: true;
-  /** Granted only together with the policies: without them it would allow too much. */
+  /** Granted only together with the admission policies: without them it would allow too much. */
   readonly needsPolicy?: true;
 }
 
@@ -353,7 +353,7 @@ export const inPlacePermissions: readonly Permission[] = [
   },
 ];
 
-/** What `release` needs beyond the above. The chart grants it while it is uninstalled. */
+/** What `release` needs in addition. The chart grants it while it is being uninstalled. */
 export const releasePermissions: readonly Permission[] = [
   {
     group: clusterKind.group,

@@ -10,9 +10,9 @@ import { clusterKind, rolloutCompleteCondition } from '../moco/names.ts';
 import type { ClusterObjects } from '../moco/records.ts';
 import { ClusterReader } from './cluster-reader.ts';
 
-// The writes that only report: statuses, conditions, and MySQLRollouts without settings.
+// Writes that only report: statuses, conditions, and MySQLRollouts without settings.
 
-/** How often MOCO may write the MySQLCluster in between. */
+/** How often MOCO may write the MySQLCluster between a read and a write here. */
 export const mostTries = 3;
 
 /** Creates MySQLRollouts and replaces statuses: writes that report and never disrupt a member. */
@@ -111,7 +111,7 @@ export class StatusClient extends ClusterReader {
 
   /**
    * Conditions are an atomic list, hence GET, change, PUT. `change` gets the MySQLCluster with all its fields, and
-   * resolves to `null` if there is nothing to write. Resolves to `false` if others wrote in between too often.
+   * resolves to `null` if there is nothing to write. Resolves to `false` if other programs wrote in between too often.
    */
   async changeConditions(
     { namespace, name }: Pick<ClusterObjects['cluster'], 'namespace' | 'name'>,

@@ -21,7 +21,7 @@ export const admissionNotInForce = 'AdmissionNotInForce';
 /** The reason of a refusal that this program detects: a dry run of a release would update members. */
 export const releaseUnsafe = 'ReleaseUnsafe';
 
-/** Who keeps the strategy of StatefulSets with our label. */
+/** What keeps the strategy of StatefulSets with our label. */
 export type StrategyKeeper = NonNullable<ClusterSnapshot['strategyKeeper']>;
 
 function described(result: StatefulSetRecord | null): string {
@@ -35,8 +35,8 @@ function described(result: StatefulSetRecord | null): string {
 const notInForce = (message: string): ApiError => new ApiError({ status: 422, reason: admissionNotInForce, message });
 
 /**
- * Whether the error shows that admission has no effect. An object that another webhook made invalid and a webhook that
- * panics count. Missing permissions do not.
+ * Whether the error shows that admission has no effect. It does if another webhook made the object invalid, or if a
+ * webhook panics. Missing permissions do not show that.
  */
 async function tryWrite<T>(write: () => Promise<T>, what: string): Promise<T> {
   try {
@@ -50,10 +50,10 @@ async function tryWrite<T>(write: () => Promise<T>, what: string): Promise<T> {
 const mostTries = 4;
 
 /**
- * Patches the StatefulSet with its uid as the only precondition, and again at once after a 409. While a pod is
+ * Patches the StatefulSet with its uid as the only precondition, and again immediately after a 409. While a pod is
  * terminating or comes back, the status of its StatefulSet changes all the time, so a resourceVersion would be out of
- * date just when the write matters. Only for patches that mean the same whatever else has changed. Rejects with a 409
- * if a StatefulSet with another uid has the name.
+ * date just when the write matters. Only for patches that mean the same no matter what else has changed. Rejects with a
+ * 409 if a StatefulSet with another uid has the name.
  */
 async function whicheverVersion(
   { resourceVersion: _, ...statefulSet }: StatefulSetRecord,
@@ -89,8 +89,8 @@ const requestRollingUpdate: StatefulSetPatch = { labels, spec: request('RollingU
  * come first: the same patch, and a patch that requests RollingUpdate, as MOCO's next write does. Nothing is written
  * unless both results have OnDelete and the label.
  *
- * The uid is the only precondition. The patch means the same whatever else has changed: from then on only this program
- * replaces pods. MOCO writes some StatefulSets several times a second until they are adopted.
+ * The uid is the only precondition. The patch means the same no matter what else has changed: from then on only this
+ * program replaces pods. MOCO writes some StatefulSets several times a second until they are adopted.
  */
 export async function adoptStatefulSet(
   statefulSet: StatefulSetRecord,
@@ -134,7 +134,7 @@ const isAtOnDelete = (result: StatefulSetRecord | null): boolean =>
 const label = { [newPodsLabel]: newPodsAtCurrentRevision };
 /**
  * It requests OnDelete, which changes nothing if the StatefulSet is at OnDelete. So RollingUpdate in the result shows
- * that admission set it, whatever the StatefulSet had.
+ * that admission set it, regardless of what the StatefulSet had.
  */
 const probe: StatefulSetPatch = {
   labels: { [strategyLabel]: strategyOnDelete, ...label },
@@ -150,11 +150,11 @@ export interface Kept {
 
 /**
  * Adds the label by which admission keeps the StatefulSet at RollingUpdate with partition = replicas: new pods then
- * come up at the current revision, and nobody is replaced. A dry run comes first. It also shows who keeps the strategy:
+ * start at the current revision, and no pod is replaced. A dry run comes first. It also shows what keeps the strategy:
  * a webhook may be unavailable, and MOCO's partition controller would then update members of a held rollout, so with a
  * webhook a StatefulSet does not stay in that state.
  *
- * Rejects with the reason `AdmissionNotInForce` if either result is another one. The label is then removed again.
+ * Rejects with the reason `AdmissionNotInForce` if either result is different. The label is then removed again.
  *
  * @param assertStillSo runs between the two, so that little time is left in which the facts that it checks may change
  */
@@ -169,18 +169,19 @@ export async function keepRevisions(
   await assertStillSo();
   const after = await whicheverVersion(statefulSet, { labels: label }, api, false);
   if (isKept(after)) return { keeper, after };
-  // A label that stays is visible on the object: the next step removes it.
+  // If the label stays, it is visible on the object: the next step removes it.
   await whicheverVersion(statefulSet, { labels: { [newPodsLabel]: null } }, api, false).catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
   });
-  throw notInForce(`new pods were to come up at the current revision, but the StatefulSet is ${described(after)}`);
+  throw notInForce(`new pods were to start at the current revision, but the StatefulSet is ${described(after)}`);
 }
 
 /**
- * Resolves to who keeps the strategy, as a dry run shows. Rejects with the reason `AdmissionNotInForce` if nobody does.
+ * Resolves to what keeps the strategy, as a dry run shows. Rejects with the reason `AdmissionNotInForce` if nothing
+ * does.
  */
 export async function proveRevisionsKept(statefulSet: StatefulSetRecord, api: ClusterApi): Promise<StrategyKeeper> {
-  const what = 'a dry run that lets new pods come up at the current revision';
+  const what = 'a dry run that lets new pods start at the current revision';
   const tried = await tryWrite(() => whicheverVersion(statefulSet, probe, api, true), what);
   if (!isKept(tried)) throw notInForce(`${what} left it ${described(tried)}`);
   return tried?.probe === probeSeenByWebhook ? 'webhook' : 'policy';

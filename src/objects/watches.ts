@@ -103,7 +103,7 @@ export class Watches {
     const running: Promise<void>[] = [];
     for (const reflector of this.#reflectors) {
       const run = reflector.run(signal);
-      // It may end before all of them are awaited.
+      // It may end before all of the watches are awaited.
       run.catch(() => undefined);
       running.push(run);
       await reflector.synced;
@@ -115,7 +115,7 @@ export class Watches {
     return this.#reflectors.every((reflector) => reflector.hasSynced);
   }
 
-  /** Resolves once every kind has been listed, or once the run has ended before that. */
+  /** Resolves once every kind has been listed, or when the run ends before that. */
   async synced(): Promise<void> {
     await Promise.all(this.#reflectors.map((reflector) => reflector.synced));
   }

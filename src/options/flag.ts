@@ -1,12 +1,12 @@
 import { UsageError } from '../failure.ts';
 import { type BindAddress, parseBindAddress } from '../telemetry/http-server.ts';
 
-// The kinds of flags: how a text becomes a value, what `--help` shows of it, and which error a wrong text leads to.
+// The kinds of flags: how a text becomes a value, what `--help` shows, and which error an invalid text causes.
 
 /** The result of parsing a flag. `expected` completes "Expected `--flag` to be …". */
 export type Parsed<T> =
   | { readonly kind: 'value'; readonly value: T }
-  /** `got`: what is shown of the text, if parts of it may be secret. */
+  /** `got`: the text to show, if parts of the original may be secret. */
   | { readonly kind: 'unreadable'; readonly expected: string; readonly got?: string }
   /** A whole sentence. */
   | { readonly kind: 'problem'; readonly message: string };
@@ -27,7 +27,7 @@ export interface Flag<T> {
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Makes a flag from its name, with its default text after a `=` if it has one. */
+/** Creates a flag from its name, with its default text after a `=` if it has one. */
 type Kind<T> = (nameAndDefault: string, description: string) => Flag<T>;
 
 export const kind =
@@ -85,7 +85,7 @@ export const rate = kind('<number>', { type: 'number', exclusiveMinimum: 0 }, (g
   return read > 0 && Number.isFinite(read) ? value(read) : unreadable('a number above zero');
 });
 
-/** Ten years. A date that is much later does not exist. */
+/** Ten years. A much later date cannot be represented. */
 const longestHours = 87_600;
 
 const millisecondsOf: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };

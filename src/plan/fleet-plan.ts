@@ -23,7 +23,7 @@ export interface PlannedCluster {
   readonly stage: string | null;
   /** The program that replaces its pods. */
   readonly mode: 'OnDelete' | 'Partition' | 'MOCO';
-  /** When its first member is replaced, also in the past; `null` if that never happens. */
+  /** When its first member is replaced, possibly in the past; `null` if that never happens. */
   readonly beginsAt: number | null;
   /** When every member is updated; `null` if that never happens. */
   readonly endsAt: number | null;
@@ -54,7 +54,7 @@ function endOf(clusters: readonly PlannedCluster[]): number | null {
 export interface Cause {
   readonly what: Span['what'];
   readonly seconds: number;
-  /** How many clusters it concerns, one after another. */
+  /** How many clusters it affects, one after another. */
   readonly clusters: number;
   /** The cluster that it delays the longest, as `namespace/name`. */
   readonly longest: string;
@@ -78,7 +78,7 @@ export function criticalPath({ from, clusters }: FleetPlan): readonly Cause[] {
   const ended = clusters
     .flatMap(({ endsAt, ...one }) => (endsAt === null ? [] : [{ ...one, endsAt }]))
     .toSorted((one, other) => other.endsAt - one.endsAt);
-  // The cluster for whose end a wait was: the last one that ended in that time.
+  // The cluster that the wait was for: the last one that ended in that time.
   const endedBetween = (since: number, end: number) =>
     ended.find((one) => one !== current && one.endsAt <= end && one.endsAt > since);
   let [current] = ended;

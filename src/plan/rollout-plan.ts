@@ -16,13 +16,13 @@ export function plan(beginning: Beginning) {
   let now: number | null = 0;
   do now = cluster.pass(now);
   while (now !== null && entries.length < most);
-  // Whoever replaces it.
+  // Counts members no matter which program replaces them.
   const members = entries.reduce((sum, entry) => {
     if (entry.kind === 'wait') return sum + Number(isReplacement(entry.hold));
     return entry.kind === 'step' ? sum + entry.taken.length : sum;
   }, 0);
   const switchovers = entries.filter(({ kind }) => kind === 'switchover').length;
-  // It stops at a hold that only a person can end, or at none if it ends with every due member updated.
+  // It stops at a hold that only a person can end, or at none if every due member is updated.
   return { entries, switchovers, members, stopsAt: cluster.stop ?? cluster.hold };
 }
 
@@ -34,7 +34,7 @@ export type Restoring =
 /** More steps and waits than a restore needs. */
 const mostEntries = 24;
 
-/** Simulates until the member in `policy.restore` is restored, also while a rule holds the rollout. */
+/** Simulates until the member in `policy.restore` is restored, even while a rule holds the rollout. */
 export function restoring(snapshot: ClusterSnapshot, policy: RolloutPolicy, ordinal: number): Restoring {
   const cluster = new SimulatedCluster({ snapshot, policy, memberSeconds: 0, stepsWhileHeld: true });
   const isRestored = (entry: PlanEntry): boolean =>
@@ -48,7 +48,7 @@ export function restoring(snapshot: ClusterSnapshot, policy: RolloutPolicy, ordi
     }
   }
   const { stop } = cluster;
-  // It fails because a person has requested the restore, and no step follows.
+  // It fails because a person has requested the restore, so no step follows.
   const isAsked = stop?.rule === 'UpdateRevisionFailing' && stop.evidence.kind === 'restored';
   return { revision: null, stopsAt: isAsked ? null : stop };
 }

@@ -10,15 +10,15 @@ import { justRenewed } from '../core/rules/moco.ts';
 import type { ClusterSnapshot, MaintenanceFacts } from '../core/snapshot.ts';
 import { afterStep } from './after-step.ts';
 
-// Plays one cluster forward in virtual time, for plans: the real decisions, with assumed outcomes.
+// Simulates one cluster in virtual time, for plans: the real decisions, with assumed outcomes.
 
-/** How long MOCO is expected to take for a switchover. Nothing measures it for a cluster. */
+/** How long MOCO is expected to take for a switchover. It is not measured for each cluster. */
 export const switchoverSeconds = 10;
 
 /** One line of a plan. Times are seconds since the beginning of the plan. */
 export type PlanEntry = { readonly begins: number; readonly ends: number } & (
   | {
-      /** It ends once the members that it takes are back, and have been for minReadySeconds. */
+      /** It ends once the members that it replaces are back and have participated for minReadySeconds. */
       readonly kind: 'step';
       readonly step: Step;
       readonly effects: readonly EffectKind[];
@@ -46,14 +46,14 @@ export interface Beginning {
    * days.
    */
   readonly maintenanceAt?: (seconds: number) => MaintenanceFacts | null;
-  /** Whether steps count that are done while a rule holds the rollout. */
+  /** Whether steps that are done while a rule holds the rollout count. */
   readonly stepsWhileHeld?: boolean;
 }
 
 /**
  * One cluster in virtual time: the only way in which a plan advances. `decide` chooses every step from its facts and,
- * in a fleet, from those of the others; pods start, MOCO does its part, and members take as long as expected. Nothing
- * fails.
+ * in a fleet, from the facts of the others; pods start, MOCO does its part, and members take as long as expected.
+ * Nothing fails.
  */
 export class SimulatedCluster {
   readonly entries: PlanEntry[] = [];
@@ -65,7 +65,7 @@ export class SimulatedCluster {
   snapshot: ClusterSnapshot;
   readonly beginning: Beginning;
   #busyUntil = 0;
-  /** Also while there is a moment without a hold. */
+  /** Kept even during a moment without a hold. */
   #waitedFor: Hold | null = null;
   #hasRecovered = false;
 
@@ -91,7 +91,7 @@ export class SimulatedCluster {
     return Math.max(now, this.#busyUntil);
   }
 
-  /** Nothing happens any more: its wait never ends. */
+  /** Nothing happens any more, so its wait never ends. */
   close(now: number): void {
     if (this.stop !== null) return;
     this.stop = this.hold;
@@ -103,7 +103,7 @@ export class SimulatedCluster {
     if (back > now) return back;
     const isSame = isSameWait(hold, this.#waitedFor);
     const waitsForOthers = fleet !== null && isForOthers(hold.rule);
-    // A wait that remains after its expected end would never end.
+    // If the wait remains after its expected end, it would never end.
     const end = waitsForOthers || isSame ? null : assumedEnd(hold);
     const after = end?.facts(this.snapshot, hold) ?? null;
     if (!isSame) this.#endHold(now);
@@ -154,7 +154,7 @@ export class SimulatedCluster {
     return null;
   }
 
-  /** A step begins as soon as the members that earlier steps took leave room for it. */
+  /** A step begins as soon as the members that earlier steps made unavailable leave room for it. */
   #freeAt(decision: Decision, now: number): number {
     const { maxUnavailable, partition } = this.beginning.policy;
     const { replicas, primaryIndex } = this.snapshot.cluster;
@@ -186,7 +186,7 @@ export class SimulatedCluster {
     this.snapshot = { ...caughtUp(after), memberAnswers: everyAnswer(after.members), moco: justRenewed(after.moco) };
   }
 
-  /** When the members that steps took are back. */
+  /** When the members that steps made unavailable are back. */
   get #back(): readonly number[] {
     return this.entries.flatMap((entry) => (entry.kind === 'step' && entry.taken.length > 0 ? [entry.ends] : []));
   }
@@ -201,7 +201,7 @@ export class SimulatedCluster {
     return snapshot.maintenance && afterSeconds(snapshot.maintenance, now);
   }
 
-  /** Overrides end as time goes by. */
+  /** Overrides end as time passes. */
   #policyAt(now: number): RolloutPolicy {
     const { policy } = this.beginning;
     const overrides = policy.overrides.map((one) => ({

@@ -15,17 +15,17 @@ import type { FleetPlan, PlannedCluster, Span } from './fleet-plan.ts';
 import { begunStatus, statusAt } from './seen-status.ts';
 import { type Beginning, type PlanEntry, SimulatedCluster } from './simulated-cluster.ts';
 
-// Plays all clusters of a fleet forward together, for `plan --fleet`.
+// Simulates all clusters of a fleet together, for `plan --fleet`.
 
 export interface FleetInput {
   readonly nowSeconds: number;
-  /** Of all clusters, by `namespace/name`: each may keep others waiting. */
+  /** The facts of all clusters, by `namespace/name`: each may keep others waiting. */
   readonly facts: ReadonlyMap<string, ObservedFacts>;
   readonly sequences: readonly SequenceRecord[];
   readonly limits: FleetLimits;
 }
 
-/** The state of a cluster at the beginning of a plan. Its members take as long as was measured. */
+/** The state of a cluster at the beginning of a plan. Its members take as long as measured before. */
 export function beginningOf({ snapshot, policy, rollout, settings }: ObservedFacts, nowSeconds: number): Beginning {
   const status = rollout?.status ?? {};
   const { maintenance } = settings;
@@ -44,7 +44,7 @@ interface Played {
   readonly facts: ObservedFacts;
   readonly cluster: SimulatedCluster;
   readonly revision: string;
-  /** Whether it has a rollout to do. Otherwise others may still wait for it to become healthy. */
+  /** Whether it has something to roll out. Otherwise others may still wait for it to become healthy. */
   readonly isStale: boolean;
   readonly wasComplete: boolean;
   /** Once the controller has seen the revision. */
@@ -57,8 +57,8 @@ interface Played {
 const passesPerMember = 200;
 
 /**
- * Plays the rollouts of a fleet to their end, in virtual time. `Fleet` and `decide` of the controller decide who may
- * begin and what is done; each cluster is asked when the controller would ask it.
+ * Simulates the rollouts of a fleet to their end, in virtual time. The controller's `Fleet` and `decide` determine
+ * which cluster may begin and what is done; each cluster decides when the controller would let it.
  */
 export const playFleet = (input: FleetInput): FleetPlan => new Play(input).run();
 

@@ -1,10 +1,10 @@
 import type { Server, Socket } from 'node:net';
 
-// How much of the single thread clients may use. Anybody who can reach a port is a client.
+// Limits how much of the single thread clients may use. Anyone who can reach a port is a client.
 
 /**
- * Limits a server to this many connections. Another one replaces the one that has been quiet for longest: a client that
- * connects and says nothing, or sends a body byte by byte, cannot keep other clients out.
+ * Limits a server to this many connections. A new one replaces the one that has been quiet for longest: a client that
+ * connects and sends nothing, or sends a body byte by byte, cannot keep other clients out.
  */
 export function limitConnections(server: Server, limit: number): void {
   /** The connection that has been quiet for longest comes first. */
@@ -63,7 +63,7 @@ export class ClientRates {
     return true;
   }
 
-  /** Makes an address wait until a whole burst and one more request would be allowed again. */
+  /** Makes an address wait until a whole burst plus one request would be allowed again. */
   exhaust(address: string): void {
     this.#client(address).tokens = -this.#rate.burst;
   }

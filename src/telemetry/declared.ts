@@ -7,7 +7,7 @@ export function labelValue(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
-/** Metrics of one registry. A subclass declares each in a line: its name, its help, the names of its labels. */
+/** Metrics of one registry. A subclass declares each in a line: its name, its help, and the names of its labels. */
 export class Declared {
   readonly #registers: Registry[];
 
@@ -23,7 +23,7 @@ export class Declared {
     return new Gauge({ name, help, labelNames, registers: this.#registers });
   }
 
-  /** A counter with one label, as a function that counts one more of a word. */
+  /** A counter with one label, as a function that counts one more for a word. */
   protected countOf(name: string, help: string, label: string): (word: string) => void {
     const counter = this.counter<string>(name, help, label);
     return (word) => counter.inc({ [label]: labelValue(word) });

@@ -33,10 +33,10 @@ export interface RunningHttpServer {
   close(): Promise<void>;
 }
 
-/** For each of these: the headers of a request, the request, and a client that does not read its answer. */
+/** The limit for each of these: the headers of a request, the request, and a client that does not read its answer. */
 const timeoutMilliseconds = 10_000;
 const headerLimitBytes = 8 * 1024;
-/** Far more than the kubelets and every Prometheus that scrapes. */
+/** Far more than the kubelets and every scraping Prometheus need. */
 const mostConnections = 64;
 /** For one address; a connection counts as a request. The kubelet and a Prometheus send one every few seconds. */
 const clientRate: Rate = { perSecond: 20, burst: 50 };

@@ -71,7 +71,8 @@ export function createLog({ level, format, destination: given }: LogOptions): Pi
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       hooks: {
-        // Refusals of the API server and network errors have no place in this program that a stack would show.
+        // Refusals by the API server and network errors do not come from a place in this program, so a stack would show
+        // nothing.
         logMethod(line, method, lineLevel) {
           const [fields] = line;
           if (lineLevel < (levels.values['error'] ?? 0) && hasError(fields))
@@ -104,8 +105,9 @@ const timeOfDay = /T(\d\d:\d\d:\d\d\.\d\d\d)Z$/;
 
 /**
  * Turns one JSON line of the logger into a readable one: `10:23:45.123 info  evicted  cluster=ns/test step=evict`.
- * Characters that control a terminal are escaped, because errors have words of others. An error shows as its message;
- * at level error its stack follows, indented. Times are UTC. A line that is not JSON is passed through unchanged.
+ * Characters that control a terminal are escaped, because errors contain text from others. An error shows as its
+ * message; at level error its stack follows, indented. Times are UTC. A line that is not JSON is passed through
+ * unchanged.
  */
 function formatLogLine(line: string): string {
   const record = parsed(line);

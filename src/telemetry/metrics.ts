@@ -33,7 +33,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
  */
 const eventLoopMilliseconds = 50;
 
-/** Gauges of prom-client that are named like totals; the same numbers exist by kind, under better names. */
+/** Gauges of prom-client that are named like totals; the same numbers exist by kind under better names. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /**
@@ -71,7 +71,7 @@ export function createMetrics(
   return metrics;
 }
 
-/** Gauges of all clusters together, by the field of their number: the end of the name, and the help. */
+/** Gauges about all clusters together, by the name of their number: the end of the metric's name, and the help. */
 const fleetGauges = {
   slots: ['slots', 'Clusters that may roll at a time (--max-concurrent-rollouts); no series without a limit.'],
   rolling: ['rolling_clusters', 'Clusters whose rollout has begun, or whose preflight runs.'],

@@ -193,7 +193,7 @@ export class RolloutMetrics extends ClusterMetrics {
   );
   readonly onDeleteStatefulSets = this.gauge(
     'moco_rollout_ondelete_statefulsets',
-    'StatefulSets of MOCO at OnDelete, or kept at partition = replicas while new pods come up at the current revision.',
+    'StatefulSets of MOCO at OnDelete, or kept at partition = replicas while new pods start at the current revision.',
   );
   readonly memberUpdateDurationSeconds = this.histogram(
     'moco_rollout_member_update_duration_seconds',

@@ -17,7 +17,10 @@ interface WatchdogOptions {
 const beatMilliseconds = 1_000;
 /** Well above what a full list or a garbage collection takes. */
 const stallMilliseconds = 1_000;
-/** By then a lease with the default renew deadline is lost, and a process that still answers probes is of no use. */
+/**
+ * After this time a lease with the default renew deadline is lost, and a process that still answers probes is of no
+ * use.
+ */
 const deadMilliseconds = 10_000;
 
 /**

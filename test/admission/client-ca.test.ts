@@ -40,7 +40,7 @@ describe('a webhook that serves only the clients of a CA', () => {
 
   it('uses a changed CA, and keeps it beside a new serving certificate', async () => {
     const before = apiServer;
-    const changed = webhook.heard('Webhook trusts the client certificates of another authority');
+    const changed = webhook.heard('Webhook now trusts client certificates from another CA');
     apiServer = await putCertificate(clients.path, 'next-api-server');
     await changed;
     await serves(apiServer);

@@ -745,9 +745,11 @@ describe('a reflector, over real HTTP', function suite() {
       await watching();
       expect(unavailable).to.deep.equal([reason, null]);
       const isForbidden = code === 403;
-      const missing = 'Kind does not exist: continuing without it; retrying';
-      expect(log.of('info')).to.deep.equal([...(isForbidden ? [] : [missing]), 'Kind can be read now']);
-      expect(log.of('warn')).to.deep.equal(isForbidden ? ['Forbidden: continuing without this kind; retrying'] : []);
+      const missing = 'Kind does not exist; continuing without it, will retry';
+      expect(log.of('info')).to.deep.equal([...(isForbidden ? [] : [missing]), 'Kind is readable now']);
+      expect(log.of('warn')).to.deep.equal(
+        isForbidden ? ['Forbidden to read kind; continuing without it, will retry'] : [],
+      );
       expect(failed).to.equal(0);
       server.put('b');
       await inSync();

@@ -18,7 +18,7 @@ export const members = 3;
 const namespaceCount = 10;
 const requestsAtOnce = 16;
 const overrideMilliseconds = 24 * 3_600_000;
-/** A budget may stay closed for two minutes, and with two cores a thousand clusters finish in waves. */
+/** A budget may stay closed for two minutes, and on two cores a thousand clusters finish in waves. */
 const patienceMilliseconds = 300_000;
 const lookMilliseconds = 1000;
 
@@ -65,7 +65,7 @@ export class Clusters {
     const tell = ({ namespace, name }: FleetCluster): void => {
       for (const change of this.#changes) change({ namespace, name });
     };
-    // Nothing here is ever removed.
+    // Objects are only added here, never removed.
     this.#clusters.subscribe(({ after }) => after && tell(after));
     this.#statefulSets.subscribe(({ after }) => {
       if (after) tell({ namespace: after.namespace, name: after.name.slice(statefulSetName('').length) });
@@ -96,7 +96,7 @@ export class Clusters {
     return Array.from({ length: this.#count }, fleetCluster);
   }
 
-  /** Creates the missing clusters, with the image that the others have. */
+  /** Creates the missing clusters, with the same image as the existing ones. */
   async grow(count: number): Promise<void> {
     const { client } = this.#access;
     const first = this.#count;
@@ -163,12 +163,12 @@ export class Clusters {
     return this.#statefulSets.get(namespace, statefulSetName(name))?.updateRevision ?? '';
   }
 
-  /** Every pod is at the StatefulSet's newest revision, and ready. */
+  /** Every pod is at the StatefulSet's newest revision and ready. */
   isRolledOut({ namespace, name }: FleetCluster): boolean {
     return this.#statefulSets.get(namespace, statefulSetName(name))?.isRolledOut === true;
   }
 
-  /** Only MOCO decides about it. */
+  /** Whether the cluster is released, so that only MOCO decides about it. */
   isReleased({ namespace, name }: FleetCluster): boolean {
     return this.#statefulSets.get(namespace, statefulSetName(name))?.isAdopted === false;
   }
@@ -202,7 +202,7 @@ export class Clusters {
     return this.#policies === 0 ? {} : { [teamLabel]: team(index % this.#policies) };
   }
 
-  /** A benchmark needs revision after revision within minutes, which the controller would hold otherwise. */
+  /** A benchmark needs many revisions within minutes, which the controller would otherwise hold. */
   #rolloutOf(namespace: string, name: string): object {
     const { group, version, kind } = rolloutKind;
     const until = new Date(this.#access.world.wall() + overrideMilliseconds).toISOString();
@@ -211,7 +211,7 @@ export class Clusters {
   }
 }
 
-/** Rejects as soon as one of them does. */
+/** Rejects as soon as one of them rejects. */
 async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   await new PQueue({ concurrency: requestsAtOnce }).addAll(items.map((item) => () => work(item)));
 }
@@ -219,7 +219,7 @@ async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>):
 const teamLabel = 'team';
 const team = (number: number): string => `team-${number}`;
 
-/** Its replica count is the default: the number of replicas is what is measured. */
+/** The policy of a team. Its setting is the default: only the number of policies matters to the measurement. */
 function policyOf(name: string): object {
   const { group, version, kind } = policyKind;
   const selector = { matchLabels: { [teamLabel]: name } };

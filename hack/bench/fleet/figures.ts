@@ -91,5 +91,5 @@ export function figuresOf(fleets: readonly MeasuredFleet[]): readonly Figure[] {
   ];
 }
 
-/** Flat: within the difference of two runs on a busy machine. */
+/** Growth up to this factor counts as flat: two runs on a busy machine differ as much. */
 const mostGrowth = 1.25;

@@ -16,11 +16,11 @@ export interface FleetRollout {
   readonly clusters: number;
   /** From the first cluster's new template to the last member of the last cluster being back. */
   readonly seconds: number;
-  /** Of each cluster from its new template on, in ascending order. */
+  /** For each cluster, seconds since its new template, in ascending order. */
   readonly secondsOfClusters: readonly number[];
-  /** Within these seconds. */
+  /** Averages over these seconds. */
   readonly cores: Cores;
-  /** Within these seconds, by all programs, Events and leases included. */
+  /** Averages over these seconds, for all programs, including Events and leases. */
   readonly requestsPerSecond: number;
   /** Until everything was at rest. */
   readonly requests: RequestsByAsker;
@@ -28,7 +28,7 @@ export interface FleetRollout {
   readonly kinds: Readonly<Record<string, number>>;
   /** How often MOCO had applied a StatefulSet by then. */
   readonly applies: number;
-  /** What the rival had read from its connections by then. */
+  /** Bytes that the rival itself had read from its connections by then. */
   readonly readBytes: number;
   /** Budgets that stayed closed for two minutes because nobody observed the end of an evicted pod. */
   readonly budgetsStuck: number;
@@ -50,7 +50,7 @@ export const noProcess: Measured = {
   usage: () => ({ cpuSeconds: 0, residentBytes: 0, peakBytes: 0, readBytes: 0 }),
 };
 
-/** What happens after the rollout: the controller still writes after the last member is back. */
+/** Includes what happens after the rollout: the controller still writes after the last member is back. */
 export async function rollOutFleet(
   { installation, clusters }: { readonly installation: Installation; readonly clusters: Clusters },
   rival: RivalName,

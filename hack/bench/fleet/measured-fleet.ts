@@ -6,7 +6,7 @@ import type { Installation, RivalName } from './installation.ts';
 
 // Measures all programs on a fleet of one size.
 
-/** The plain loop waits for Ready only. */
+/** Makes both programs comparable: the plain loop only waits for Ready. */
 const flags = ['--min-ready-seconds=0', '--replica-delay-grace-seconds=0', '--silent-member-grace-seconds=0'];
 
 /** All that is measured with one number of clusters. */
@@ -22,7 +22,7 @@ export interface MeasuredFleet {
 export interface FleetPlan {
   readonly clusters: number;
   readonly rounds: number;
-  /** Beside the controller. */
+  /** The programs that are measured in addition to the controller. */
   readonly rivals: readonly RivalName[];
 }
 
@@ -61,7 +61,7 @@ async function byPlainLoop(place: Place, progress: (what: string) => void): Prom
   return rollout;
 }
 
-/** The controller releases every StatefulSet and ends. */
+/** The controller releases every StatefulSet and exits. */
 async function byMoco(place: Place, progress: (what: string) => void): Promise<FleetRollout> {
   const { installation, clusters } = place;
   progress('releasing every cluster');

@@ -12,7 +12,7 @@ export interface ProcessorTime {
   readonly machineSeconds: number;
 }
 
-/** Cores in use over a time: of each process, and of everybody else on the machine. */
+/** Cores in use during a time: by each process, and by everything else on the machine. */
 export interface Cores {
   readonly of: Readonly<Record<string, number>>;
   readonly others: number;

@@ -51,7 +51,7 @@ function spread(
 const cost = (figure: keyof CostOfMember) => (rollout: FleetRollout) => costOfMember(rollout)[figure];
 const total = ({ cores }: FleetRollout): number => Object.values(cores.of).reduce((sum, one) => sum + one, 0);
 
-/** Of all processes together: the cost of one member for the machine. */
+/** For all processes together: what one member costs the machine. */
 const machineMilliseconds = ({ processorSeconds, clusters }: FleetRollout): number =>
   (Object.values(processorSeconds).reduce((sum, one) => sum + one, 0) * 1000) / (clusters * members);
 

@@ -16,7 +16,7 @@ const pauseMilliseconds = 100;
 
 const numbers: number[] = [];
 const taken = (): readonly number[] => numbers.splice(0);
-/** Replaced where there is one number that stays. */
+/** Replaced when the task has a single number that stays the same. */
 let answer: () => readonly number[] = taken;
 
 const acts: { readonly [Kind in Task['kind']]: (task: Extract<Task, { kind: Kind }>) => Promise<void> } = {

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** What a thread beside the program does: ask how it is, or flood it. */
+/** What a client thread does: probe the program, or flood it. */
 export type Task =
   | { readonly kind: 'probe'; readonly port: number }
   | { readonly kind: 'pipeline'; readonly port: number }
   | { readonly kind: 'webhook'; readonly port: number; readonly body: string }
-  /** Answers instead of asking: it is the agent of a pod. */
+  /** The thread answers instead of asking: it is the agent of a pod. */
   | { readonly kind: 'agent'; readonly body: string };
 
-/** A thread of its own, so that what a client costs is not the program's. */
+/** A client in a thread of its own, so that its cost does not count as the program's. */
 export class Client {
   readonly #worker: Worker;
 
@@ -17,7 +17,10 @@ export class Client {
     this.#worker = new Worker(new URL('client-thread.ts', import.meta.url), { workerData: task });
   }
 
-  /** Numbers since the last call: the milliseconds of each probe, one for each request, or the port that is served. */
+  /**
+   * The numbers since the last call: the milliseconds of each probe, a number for each request, or the port that is
+   * served.
+   */
   async taken(): Promise<readonly number[]> {
     this.#worker.postMessage('take');
     const [numbers] = (await once(this.#worker, 'message')) as [readonly number[]];

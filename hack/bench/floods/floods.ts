@@ -18,14 +18,14 @@ export interface Flood {
 }
 
 interface Running {
-  /** Resolves to how often the program was asked. */
+  /** Resolves to the number of requests that the program received. */
   stop(): Promise<number>;
 }
 
 const largestAnswerBytes = 512 * 1024;
 const agentsAtOnce = 4;
 
-/** Whatever is sent from another thread. */
+/** Runs a task that sends from another thread. */
 function sending(task: Task): Running {
   const client = new Client(task);
   return {
@@ -37,7 +37,7 @@ function sending(task: Task): Running {
   };
 }
 
-/** Something that this thread does again and again, a turn of the event loop after the other. */
+/** Runs something in this thread again and again, once in each turn of the event loop. */
 function repeating(act: () => Promise<unknown>, atOnce = 1, end: () => Promise<unknown> = async () => {}): Running {
   const stopping = new AbortController();
   let times = 0;
@@ -58,17 +58,17 @@ function repeating(act: () => Promise<unknown>, atOnce = 1, end: () => Promise<u
   };
 }
 
-/** A review of as many bytes and values as may be. */
+/** A review with the maximum number of bytes and values. */
 function largestReview(): string {
   const values = Array.from({ length: mostValues / 2 }, () => 0);
   const small = JSON.stringify(reviewOf({ options: { values } }));
   return JSON.stringify(reviewOf({ options: { values, text: 'x'.repeat(bodyLimitBytes - small.length - 100) } }));
 }
 
-/** The metrics that once took a quadratic time: names of labels that never end. */
+/** Metrics that once took quadratic time to read: names of labels that never end. */
 const hostileMetrics = (): string => `moco_instance_clone_count{${'a'.repeat(largestAnswerBytes - 100)}`;
 
-/** As many openings as a schedule may have, each of them another one at every edit. */
+/** As many openings as a schedule may have, different ones after each edit. */
 const heavyWindows = (edit: number) =>
   Array.from({ length: 8 }, (_, index) => ({
     schedule: `${(edit + 7 * index) % 60} 0,4,8,12,16,20 * * *`,

@@ -6,9 +6,9 @@ import { type Flood, floods } from './floods.ts';
 import { Victims } from './victims.ts';
 
 // How long others wait while somebody floods the one thread that everything shares: a GET of /healthz, and the pass
-// over a cluster of another namespace. Each flood is compared with the same moment without it.
+// over a cluster in another namespace. Each flood is compared with the same time without it.
 
-/** What a tenant may delay a pass of another namespace by, and a probe. */
+/** The longest delay that a tenant may cause for a pass of another namespace, and for a probe. */
 const mostDelayedMilliseconds = 1000;
 const settleMilliseconds = 1000;
 
@@ -55,13 +55,13 @@ async function measure({ name, start }: Flood, victims: Victims, milliseconds: n
   const flood = await start(victims);
   const flooded = await victims.longestWaits(milliseconds);
   const times = await flood.stop();
-  // What has been sent may still be read.
+  // What has already been sent may still be waiting to be read.
   await victims.longestWaits(settleMilliseconds);
   if (times === 0) throw new Error(`expected a flood of ${name}, nothing came through`);
   return { flood: name, times, quiet, flooded };
 }
 
-/** A wait that was not measured is no number, and missed. */
+/** A wait that was not measured is NaN, and counts as missed. */
 function isMissed({ quiet, flooded }: Measured): boolean {
   const later = [flooded.probe - quiet.probe, flooded.pass - quiet.pass];
   return !later.every((milliseconds) => milliseconds < mostDelayedMilliseconds);

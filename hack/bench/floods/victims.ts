@@ -9,7 +9,7 @@ const clusters = 1000;
 const loopback = { host: '127.0.0.1', port: 0 };
 const pauseMilliseconds = 100;
 
-/** What the program serves, and a cluster that nobody floods, all in this thread; its clients are in others. */
+/** What the program serves, and a cluster that nobody floods, all in this thread; its clients run in other threads. */
 export class Victims {
   readonly webhook: ServedWebhook;
   readonly #metrics: RunningHttpServer;
@@ -49,7 +49,7 @@ export class Victims {
     return this.#metrics.address.port;
   }
 
-  /** In milliseconds, over the given time: from when a GET or a pass was due until it had ended. */
+  /** In milliseconds, during the given time: from when a GET or a pass was due until it had ended. */
   async longestWaits(milliseconds: number): Promise<{ readonly probe: number; readonly pass: number }> {
     await this.#prober.taken();
     const end = performance.now() + milliseconds;

@@ -7,10 +7,10 @@ import { decideCases, emptyDecision, lastStep } from './decide.ts';
 import { allocatedOf, type Cost, costOf, keptOf, type Operation, timeOf } from './operation.ts';
 import { reconcileCases } from './reconcile.ts';
 
-// The CPU time and allocations of one decision and of one reconciliation, each compared with an empty operation; and
+// The CPU time and allocations of one decision and of one reconciliation, each compared with an empty operation, and
 // whether a decision leaks memory.
 
-/** The remains of garbage collection vary by some 50 kB between measurements. */
+/** Remains of garbage collection vary by some 50 kB between measurements. */
 const mostKeptBytes = 1;
 
 const recording = new Recording('isolation');

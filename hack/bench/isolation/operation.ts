@@ -19,7 +19,7 @@ export interface Operation {
   readonly prepare: () => () => void | Promise<void>;
 }
 
-/** Of one time. */
+/** The cost of one run. */
 export interface Cost {
   /** Processor time of this thread, however busy the machine is; one value for each sample. */
   readonly nanoseconds: readonly number[];
@@ -64,7 +64,7 @@ async function allocatedBy(run: () => void | Promise<void>): Promise<number> {
   return after - before + collected.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** Bytes that each run leaves behind, averaged over many. */
+/** Bytes that each run leaves behind, averaged over many runs. */
 export async function keptOf({ times, prepare }: Operation): Promise<number> {
   const run = prepare();
   const used = async (): Promise<number> => {

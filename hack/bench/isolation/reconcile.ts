@@ -5,7 +5,7 @@ import type { Operation } from './operation.ts';
 
 // The passes whose cost is measured.
 
-/** A whole pass of the reconciler, compared with the same calls to the stand-in of the API server alone. */
+/** A whole pass of the reconciler, compared with only the same calls to the stand-in of the API server. */
 export interface ReconcileCase {
   readonly operation: Operation;
   readonly beside: Operation;
@@ -14,7 +14,7 @@ export interface ReconcileCase {
 }
 
 const restingTimes = 4_000;
-/** Holds are reported by then. */
+/** By this time holds have been reported. */
 const holdMilliseconds = 120_000;
 /** Each runs on an API server of its own, because its effects happen only once. */
 const stepTimes = 200;
@@ -96,7 +96,7 @@ function withReplicasUpdated(): Bench {
   return bench;
 }
 
-/** As the client does it: the answer is read as text and parsed. */
+/** The same as in the client: the answer is read as text and parsed. */
 async function replay({ server }: Bench, requests: readonly ExchangeRequest[]): Promise<void> {
   for (const request of requests) {
     const { body } = await server.exchange(request);

@@ -1,4 +1,4 @@
-/** A measured value, and what it has to be. */
+/** A measured value, and the limit that it has to keep. */
 export interface Figure {
   readonly what: string;
   readonly value: number;
@@ -12,7 +12,7 @@ export interface Figure {
 
 export const shown = ({ value, digits, unit }: Figure): string => `${value.toFixed(digits)} ${unit}`.trim();
 
-/** Empty if it has none. */
+/** Empty if the figure has no limit. */
 export const limitOf = ({ limit, unit, sense = '<' }: Figure): string =>
   limit === undefined ? '' : `${sense} ${limit} ${unit}`.trim();
 

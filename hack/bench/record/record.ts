@@ -8,9 +8,9 @@ import type { Table } from './table.ts';
 
 // The record of a benchmark run in docs/performance.
 
-/** One run of a benchmark, as a file in docs/performance has it. */
+/** One run of a benchmark, in the format of the files in docs/performance. */
 export interface BenchRecord {
-  /** The file's, without `.json`. */
+  /** The name of the file, without `.json`. */
   readonly name: string;
   /** As typed at the root of the repository, without the output options. */
   readonly command: string;
@@ -19,7 +19,7 @@ export interface BenchRecord {
   /** The commit that was checked out, with `-dirty` if the sources differed from it. */
   readonly commit: string;
   readonly machine: Machine;
-  /** Of one minute. */
+  /** The load average of one minute. */
   readonly loadAverage: { readonly before: number; readonly after: number };
   readonly nodeVersion: string;
   readonly tables: readonly Table[];
@@ -35,7 +35,7 @@ export interface Machine {
 }
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-/** Everything that a benchmark measures is below these. */
+/** The folders that affect what a benchmark measures. */
 const measured = ['src', 'hack', 'config', 'package-lock.json', 'Dockerfile'];
 const indentation = 1;
 /** Flags that name where the output goes. */
@@ -45,7 +45,7 @@ const outputs = ['--record', '--output'];
 export const recordFlag = (): Option =>
   new Option('--record <file>', 'write the numbers into that file, as docs/performance has them');
 
-/** A benchmark at its start. {@link Recording.write} writes what it has found by its end. */
+/** A benchmark that has started. {@link Recording.write} writes its results at the end. */
 export class Recording {
   readonly #name: string;
   readonly #begun = {
@@ -94,7 +94,7 @@ export function originOf(record: Omit<BenchRecord, 'tables' | 'raw'>): string {
   ].join(', ');
 }
 
-/** `argv` as `process` has it. */
+/** `argv` as in `process.argv`. */
 export function commandOf([, program = '', ...rest]: readonly string[]): string {
   const more = outputs.reduce<readonly string[]>(without, rest);
   return ['hack/node.sh', relative(root, program), ...more].join(' ');
@@ -107,7 +107,7 @@ function without(words: readonly string[], flag: string): readonly string[] {
 
 /** Prints arrays of plain values on one line, because there are many samples. */
 export function jsonOf(record: BenchRecord): string {
-  // A line break lies outside of every string.
+  // A line break is never inside a string.
   const short = JSON.stringify(record, null, indentation).replaceAll(
     /\[\n\s+([^[\]{}]*?)\n\s+\]/g,
     (_, items: string) => `[${items.replaceAll(/,\n\s+/g, ', ')}]`,
@@ -120,7 +120,7 @@ function machine(): Machine {
     processor: cpus()[0]?.model.trim() ?? 'unknown',
     cores: cpus().length,
     memoryBytes: totalmem(),
-    // The rest of a release names who built it.
+    // The rest of the release string names who built it.
     kernel: release().split('-', 1)[0] ?? '',
   };
 }

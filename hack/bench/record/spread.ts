@@ -11,14 +11,15 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 /**
- * The smallest value that at least this part (0 to 1) of all values does not exceed (nearest rank); NaN without values.
+ * The smallest value that at least this part (0 to 1) of all values does not exceed (nearest rank); NaN if there are no
+ * values.
  */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN;
 }
 
-/** The middle value, or the mean of the two in the middle; NaN without values. */
+/** The middle value, or the mean of the two middle values; NaN if there are no values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const [lower, upper] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]];

@@ -6,11 +6,11 @@ import { type Table, textOf } from '../record/table.ts';
 import { play, type Result, type Row } from './play.ts';
 import { failures, healthy, type Way, ways } from './ways.ts';
 
-// Runs the same rollout in every way that a StatefulSet of MOCO can be updated, in virtual time, next to the shortest
-// time that restarting one member at a time can take.
+// Plays the same rollout in every way in which a StatefulSet of MOCO can be updated, in virtual time, next to the
+// shortest possible time for restarting one member after another.
 
 const seeds = ['1', '2', '3'];
-/** Of the way that is judged, compared with its limit. */
+/** The maximum for the judged way, relative to its limit. */
 const mostRatio = 1.03;
 const judged = 'OnDelete';
 
@@ -53,7 +53,8 @@ function titleOf({ scenario, members, restartSeconds }: Row): string {
 }
 
 /**
- * Seconds for which healthy members of the judged way were away in turn, and for which its switchover blocked commits.
+ * The number of seconds for which the judged way has healthy members away one after another and, in a switchover,
+ * blocks commits.
  */
 function limitOf(measured: readonly Measured[], { members, restartSeconds }: Row): number {
   const one = measured.find(
@@ -115,7 +116,7 @@ function tablesOf(measured: readonly Measured[]): readonly Table[] {
   ];
 }
 
-/** A sentence for each figure that the judged way misses. */
+/** A sentence for each figure in which the judged way misses its limit. */
 function missedOf(measured: readonly Measured[]): readonly string[] {
   return measured
     .filter(({ way }) => way.title === judged)

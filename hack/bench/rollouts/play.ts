@@ -30,7 +30,7 @@ export interface Result {
 }
 
 const lookMilliseconds = 10;
-/** MOCO's partitions take up to 45 s a member. A way that has not ended by then waits forever. */
+/** MOCO's partitions take up to 45 s for each member. A way that has not ended by then waits forever. */
 const patienceMilliseconds = 15 * 60_000;
 
 const circumstances = { ...plainCircumstances, moco: { notice: 5, healthyTrue: 20 }, lagMilliseconds: 5 };
@@ -133,7 +133,7 @@ class Rollout implements Playing {
     } else if (nowMilliseconds < this.#backupUntil) this.#counts.duringBackup += 1;
   }
 
-  /** From now on, until virtual time stops. */
+  /** Observes from now on, until virtual time stops. */
   #lookOn(): void {
     const counts = this.#counts;
     const away = this.away().length;

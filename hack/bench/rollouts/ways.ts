@@ -11,7 +11,7 @@ import {
 import type { Circumstances } from '../../../test/verification/simulation/circumstances.ts';
 import { namespace, type Simulation } from '../../../test/verification/simulation/simulation.ts';
 
-// The ways to update a StatefulSet, and the circumstances, that are compared.
+// The ways to update a StatefulSet, and the circumstances in which they are compared.
 
 const second = 1000;
 export const newImage = 'mysql:8.4.9';
@@ -25,9 +25,9 @@ export const backupMilliseconds = 30 * second;
 export interface Way {
   readonly title: string;
   readonly mode: Circumstances['mode'];
-  /** Of the MySQLRollout. */
+  /** Settings of the MySQLRollout. */
   readonly settings?: Json;
-  /** With fewer members it equals the previous circumstance. */
+  /** With fewer members it is the same as the previous circumstance. */
   readonly leastMembers: number;
   readonly before?: (simulation: Simulation) => void;
 }
@@ -49,9 +49,9 @@ export const ways: readonly Way[] = [
 /** The circumstances of a rollout: a row of every table. */
 export interface Scenario {
   readonly title: string;
-  /** Runs before anything is counted; resolves once the circumstance exists. */
+  /** Runs before anything is counted; resolves once the circumstance has been created. */
   readonly before?: (play: Playing) => Promise<void>;
-  /** Runs while members are counted and before the timed change. */
+  /** Runs before the timed change, while members are already counted. */
   readonly first?: (play: Playing) => Promise<void>;
   /** Called as soon as a member is terminating. */
   readonly whenOneGoes?: (play: Playing) => void;

@@ -11,7 +11,7 @@ export interface ColdStart {
 }
 
 const starts = 5;
-/** In the log line of a cluster with a new decision. The first decision of a cluster always is new. */
+/** Appears in the log line of a cluster with a new decision. The first decision of a cluster is always new. */
 const anythingDecided = '"rule":';
 const withEveryLine = '--log-level=debug';
 

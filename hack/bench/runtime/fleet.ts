@@ -1,7 +1,7 @@
 import { roleLabel, rolePrimary, roleReplica, strategyLabel, strategyOnDelete } from '../../../src/moco/names.ts';
 import { recorded } from '../../../test/controller/moco-objects.ts';
 
-// The objects of an idle fleet, from recorded ones.
+// The objects of an idle fleet, derived from recorded ones.
 
 /** An object as sent. */
 export interface FleetObject {

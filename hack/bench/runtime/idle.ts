@@ -26,7 +26,7 @@ export interface Idle {
   readonly listing: Listing;
   readonly seconds: number;
   readonly cores: number;
-  /** One a second. */
+  /** One value for each second. */
   readonly residentBytes: readonly number[];
   readonly scrapeMilliseconds: readonly number[];
 }
@@ -45,7 +45,8 @@ export interface RestingFleet extends FleetSize {
 }
 
 /**
- * Measures each variant in turn on a real API server that has nothing but the fleet; then starts, and the command line.
+ * Measures each variant in turn on a real API server that has nothing but the fleet, then cold starts and the command
+ * line.
  */
 export async function measureIdle(
   options: RestingFleet,

@@ -18,18 +18,18 @@ export interface Usage {
   readonly cpuSeconds: number;
   readonly residentBytes: number;
   readonly peakBytes: number;
-  /** Since its start, from files and connections. */
+  /** Bytes read since its start, from files and connections. */
   readonly readBytes: number;
 }
 
 const ticksPerSecond = 100;
 const lastLines = 20;
-/** Beyond this limit something is wrong, however large the fleet and slow the machine. */
+/** Beyond this limit something is wrong, however large the fleet and however slow the machine. */
 const patienceMilliseconds = 600_000;
 /** Kubernetes' default between SIGTERM and SIGKILL. */
 const graceMilliseconds = 30_000;
 
-/** Of a process since its start, from `/proc` (Linux). */
+/** Processor time of a process since its start, from `/proc` (Linux). */
 export function processorSecondsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const [user = 0, system = 0] = stat
@@ -78,7 +78,7 @@ export class MeasuredProcess {
     throw new Error(`expected a program that runs, it has ended:\n${this.tail}`);
   }
 
-  /** Resolves once so many lines of the log contain the text. Rejects if the program ends first, or on a timeout. */
+  /** Resolves once that many lines of the log contain the text. Rejects if the program ends first, or on a timeout. */
   async logged(text: string, times = 1): Promise<void> {
     const overdue = AbortSignal.timeout(patienceMilliseconds);
     overdue.addEventListener('abort', () => this.#checkWaiting());
@@ -109,7 +109,7 @@ export class MeasuredProcess {
     return this.#lines.slice(-lastLines).join('\n');
   }
 
-  /** Since the start, or since the last call; after `off` nothing is watched any more. */
+  /** The delay since the start, or since the last call; after `off` nothing is observed any more. */
   async eventLoopDelay(then: 'on' | 'off' = 'on'): Promise<EventLoopDelay> {
     this.#process.send(then);
     const answer = once(this.#process, 'message') as Promise<[EventLoopDelay]>;

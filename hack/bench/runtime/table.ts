@@ -11,7 +11,7 @@ import { bundle } from './variants.ts';
 
 export interface Findings {
   readonly tables: readonly Table[];
-  /** A figure that is not below its limit. */
+  /** Figures that are not below their limit. */
   readonly missed: readonly string[];
 }
 
@@ -24,7 +24,7 @@ const longestDelayMilliseconds = 50;
 const mostIdlePercent = 1;
 const largeFleet = 1000;
 
-/** What grows with the fleet. */
+/** The limits of what grows with the fleet. */
 const limitsOf = (clusters: number) =>
   clusters <= largeFleet
     ? { residentMegabytes: 150, statusMilliseconds: 1000, coldStartSeconds: 5 }
@@ -77,7 +77,7 @@ const idleRows = (clusters: number): readonly IdleRow[] => [
   idleFigures.scrape,
 ];
 
-/** Limits are those of what the image runs. */
+/** Limits apply only to what the image runs. */
 const idle = (variants: readonly Idle[], clusters: number): Sheet => ({
   name: 'idle',
   title: `${clusters} clusters with nothing to do`,

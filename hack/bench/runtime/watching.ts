@@ -5,15 +5,15 @@ import type { Variant } from './variants.ts';
 /** How one program listed a fleet, measured once it is idle. */
 export interface Listing {
   readonly duringList: EventLoopDelay;
-  /** While it looked at every cluster for the first time. */
+  /** While it decided about every cluster for the first time. */
   readonly duringFirstPasses: EventLoopDelay;
   readonly usage: Usage;
 }
 
 const checkMilliseconds = 1_000;
 /**
- * A program is idle after `quietChecks` checks in a row with fewer bytes read than this, because a lease and bookmarks
- * always cost some. The CPU time of an idle program shows nothing: most of it is spent on measuring its event loop.
+ * A program is idle after this many consecutive checks with fewer bytes read than this, because a lease and bookmarks
+ * always cost some. The CPU time of an idle program shows nothing: it is mostly spent on measuring its event loop.
  */
 const quietBytes = 50_000;
 const quietChecks = 8;

@@ -35,8 +35,8 @@ export async function admission(session: Session): Promise<Found> {
 }
 
 /**
- * Whether admission also keeps the strategy by which lost members come back at the revision that they had: a dry run on
- * one StatefulSet shows it. An admission policy of an older version does not know the label.
+ * Whether admission also keeps the strategy with which missing members come back at their previous revision: a dry run
+ * on one StatefulSet shows it. An admission policy of an older version does not know the label.
  */
 async function newPods(session: Session, keeper: string): Promise<Found> {
   const atOnDelete = `${keeper} keeps StatefulSets at OnDelete`;

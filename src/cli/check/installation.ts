@@ -29,7 +29,7 @@ export async function moco(session: Session): Promise<Found> {
   if (controller === undefined) return unknown('no Deployment of moco-controller has its labels');
   const words = containersOf(controller).flatMap(({ args, command }) => [...strings(command), ...strings(args)]);
   const interval = words.find((word) => word.startsWith('--partition-update-interval'));
-  const shared = ` with ${interval}: clusters whose new pods come up at the current revision use its turns as well, so leave the flag off`;
+  const shared = ` with ${interval}: clusters whose new pods start at the current revision use its turns as well, so leave the flag off`;
   return ok(`moco-controller runs ${imagesText(controller)}${interval === undefined ? '' : shared}`);
 }
 
@@ -59,7 +59,7 @@ export async function definitions(session: Session): Promise<Found> {
   return ok(`${rolloutKind.group}/${rolloutKind.version}, with all fields of this version`);
 }
 
-/** Findings about the user as whom the controller sends requests, according to its Deployment. */
+/** Findings about the user that the controller sends requests as, according to its Deployment. */
 export async function asController(session: Session, check: (user: string) => Promise<Found>): Promise<Found> {
   const deployment = await controllerDeployment(session);
   if (deployment === null) return unknown('without its Deployment the ServiceAccount of the controller is unknown');

@@ -19,11 +19,11 @@ import { clustersIn, keyIn, listAll, listEach } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
 
-// Checks objects beside the members that can block or harm a rollout: budgets, claims, manifests.
+// Checks objects other than the members that can block or harm a rollout: budgets, claims, manifests.
 
 /**
- * Budgets that allow no disruption even if all the pods that they select are healthy, and those beside MOCO's own: the
- * eviction API refuses a pod that several budgets select.
+ * Budgets that allow no disruption even if all the pods that they select are healthy, and budgets besides MOCO's own:
+ * the eviction API refuses a pod that several budgets select.
  */
 export async function budgets(session: Session): Promise<Found> {
   const clusters = await clustersIn(session, session.namespace);

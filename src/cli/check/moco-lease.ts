@@ -9,7 +9,9 @@ import { deniedTo } from './rights.ts';
 
 const group = 'coordination.k8s.io';
 
-/** Whether the controller sees if moco-controller works: it may read the Lease of MOCO's leader, and there is one. */
+/**
+ * Whether the controller can see that moco-controller works: it may read the Lease of MOCO's leader, and there is one.
+ */
 export const mocoLease = (session: Session): Promise<Found> =>
   asController(session, async (user) => {
     const { options } = await publishedFlags(session);

@@ -61,7 +61,10 @@ async function secretsOf(session: Session, user: string, secretName: string): Pr
   );
 }
 
-/** The first mysqld that has only the renamed plugins (MySQL 9.5 manual, "Installing Semisynchronous Replication"). */
+/**
+ * The first series whose mysqld has only the renamed plugins (MySQL 9.5 manual, "Installing Semisynchronous
+ * Replication").
+ */
 const renamedAlone = '9.5';
 /** The first moco-agent that knows the new names (after moco-agent 0.16, `server/initialize.go`). */
 const replacingAgent = '0.17';
@@ -93,7 +96,7 @@ export async function semiSync(session: Session): Promise<Found> {
   );
 }
 
-/** Whether an image has a version of this series or a later one; `null` if its tag does not say. */
+/** Whether an image has a version of this series or a later one; `null` if its tag does not show it. */
 function isFrom(series: string, image: string): boolean | null {
   const [name = ''] = image.split('@', 1);
   const [, tag = ''] = name.slice(name.lastIndexOf('/') + 1).split(':');
@@ -101,7 +104,7 @@ function isFrom(series: string, image: string): boolean | null {
   return version === undefined ? null : version.localeCompare(series, 'en', { numeric: true }) >= 0;
 }
 
-/** By cluster, such as `shop/orders (moco-orders-0, moco-orders-1)`. */
+/** By cluster, for example `shop/orders (moco-orders-0, moco-orders-1)`. */
 function named(members: Awaited<ReturnType<typeof running>>): string {
   const clusters = Map.groupBy(members, ({ cluster }) => cluster);
   return [...clusters].map(([one, of]) => `${one} (${of.map(({ name }) => name).join(', ')})`).join(', ');

@@ -52,7 +52,7 @@ export async function mysqldVersions(session: Session): Promise<Found> {
 }
 
 /**
- * In which field of a Secret for `spec.replicationSourceSecretName` the Service of a MySQLCluster is named (MOCO 0.36).
+ * The field of a Secret for `spec.replicationSourceSecretName` that names the Service of a MySQLCluster (MOCO 0.36).
  */
 const hostInSecret = 'HOST';
 

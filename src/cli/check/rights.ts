@@ -15,15 +15,15 @@ const rightsOf = (permissions: readonly Permission[]): readonly Right[] =>
     .filter(({ needsPolicy }) => needsPolicy !== true)
     .map(({ group, resource, verbs }) => [group, resource, verbs]);
 
-/** What the controller needs in every namespace that it works in. */
+/** What the controller needs in every namespace in which it works. */
 export const neededByController: readonly Right[] = rightsOf(
   clusterPermissions.filter(({ isOfWholeCluster }) => isOfWholeCluster !== true),
 );
 
 /**
- * The rights that the controller needs to objects without a namespace. An installation for some namespaces needs fewer
- * of them. The Lease of moco-controller, the only object that is named, has a check of its own
- * (`moco-lease.ts`): it is in one namespace.
+ * The rights that the controller needs for objects without a namespace. An installation for some namespaces needs fewer
+ * of them. The Lease of moco-controller, the only object that is named, has a separate check (`moco-lease.ts`): it is
+ * in one namespace.
  */
 export const neededInWholeCluster: readonly Right[] = rightsOf(
   clusterPermissions.filter(({ isOfWholeCluster, names }) => isOfWholeCluster === true && names === undefined),
@@ -97,8 +97,8 @@ export const whereAsked = ({ namespace }: Session): string =>
   namespace === null ? 'in all namespaces' : `in namespace ${namespace}`;
 
 /**
- * The rights that a user lacks, or with `null` the caller: `patch pods`. Each is checked once, for a single object if
- * it has a `name`.
+ * The rights that a user lacks, or that the caller lacks if it is `null`: `patch pods`. Each is checked once, for a
+ * single object if it has a `name`.
  */
 export async function deniedTo(
   { client, namespace }: Session,

@@ -107,7 +107,10 @@ function conflictsText(conflicts: ApiError['causes'], { host }: Session, { names
     .join('; ');
 }
 
-/** The MySQLRollout of a cluster, created as the controller would if it is missing. Rejects with `ApiError`. */
+/**
+ * The MySQLRollout of a cluster. If it is missing, it is created as the controller would create it. Rejects with
+ * `ApiError`.
+ */
 async function findOrMakeRollout(session: Session, cluster: ClusterRecord): Promise<MySQLRollout> {
   const { api, server } = session;
   const found = await rolloutOf(session, cluster);

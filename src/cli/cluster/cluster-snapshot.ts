@@ -33,18 +33,18 @@ import { CommandError } from '../command-error.ts';
 import { clustersIn, ifAllowed, ifThere, listAll, listEach, listOrNothing, unlessRefused } from './clusters.ts';
 import type { Session } from './session.ts';
 
-// Makes the snapshot of the core from what a user may read, so that commands decide as the controller does.
+// Builds the core's snapshot from what a user may read, so that commands decide as the controller does.
 
 /** A cluster and its current settings. */
 export interface ClusterObservation {
   readonly rollout: MySQLRollout | null;
   /** `assumed` replaces settings of the MySQLRollout. */
   readonly observe: (assumed?: RolloutSpec) => ObservedFacts;
-  /** What is left out because the user may not read it. */
+  /** What is missing because the user may not read it. */
   readonly unread: readonly string[];
 }
 
-/** What is known of a cluster before its objects are read by name. */
+/** What is known about a cluster before its objects are read by name. */
 export const nothingKnown = (cluster: ClusterRecord): ClusterObjects => ({
   cluster,
   statefulSet: null,
@@ -137,8 +137,8 @@ export async function observer(
 export const obstaclesOf = ({ snapshot }: ObservedFacts): readonly string[] => snapshot.members.flatMap(obstacles);
 
 /**
- * What a user should know about the mysqld versions of a cluster, unless `rule` already says it. Each without a full
- * stop.
+ * What a user should know about the mysqld versions of a cluster, unless `rule` already explains it. Each without a
+ * full stop.
  */
 export function mysqldNotes(observed: ObservedFacts, rule: string | undefined): readonly string[] {
   const situation = survey(observed.snapshot, observed.policy);
@@ -164,9 +164,10 @@ export async function notesOfObjects(
 type SourcesOf = Dependencies['cache']['settingsSources'];
 
 /**
- * The facts for the controller's decision. `assumed` replaces settings of the MySQLRollout. Without reads, members are
- * assumed to need another pod, and to come back. The controller's flags are known as far as the status shows them.
- * Facts that only the controller knows, or asks Prometheus and replicas for, are assumed not to block anything.
+ * The facts for the controller's decision. `assumed` replaces settings of the MySQLRollout. Without these reads,
+ * members are assumed to need another pod, and to come back. The controller's flags are known as far as the status
+ * shows them. Facts that only the controller knows, or has to ask Prometheus and replicas for, are assumed to block
+ * nothing.
  */
 export function factsOf(
   objects: ClusterObjects,
@@ -251,7 +252,7 @@ const noFleet = {
   unobservedEvictions: 0,
 };
 
-/** Kinds without which a decision is only less exact. */
+/** Kinds that only make a decision more precise. */
 const optionalKinds: ReadonlySet<ResourceKind> = new Set([policyKind, podDisruptionBudgets, jobs, namespaces]);
 
 /**

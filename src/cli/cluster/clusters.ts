@@ -51,7 +51,7 @@ export function keyIn({ metadata }: Json): string {
   return `${String(namespace)}/${String(name)}`;
 }
 
-/** Like `listAll`, or nothing if the kind does not exist. */
+/** Like `listAll`, but empty if the kind does not exist. */
 export const listOrNothing = async (...parameters: Parameters<typeof listAll>): Promise<readonly Json[]> =>
   (await ifThere(listAll(...parameters))) ?? [];
 
@@ -61,7 +61,7 @@ export const ifThere = <Answer>(answer: Promise<Answer>): Promise<Answer | null>
 /** `null` if the user may not read it. */
 export const ifAllowed = <Answer>(answer: Promise<Answer>): Promise<Answer | null> => unless(isForbidden, answer);
 
-/** `null` if the API server refuses, for whatever reason. */
+/** `null` if the API server refuses for any reason. */
 export const unlessRefused = <Answer>(answer: Promise<Answer>): Promise<Answer | null> =>
   unless((error) => error instanceof ApiError && error.status !== 0, answer);
 
@@ -98,7 +98,7 @@ export async function clustersIn(
   throw new CommandError(`there is no kind ${clusterKind.kind} on ${session.server}: is MOCO installed?`);
 }
 
-/** The same, or `null` without MOCO's kind. */
+/** The same, or `null` if MOCO's kind does not exist. */
 export async function clustersIfThere(
   session: Session,
   namespace: string | null,
@@ -109,11 +109,11 @@ export async function clustersIfThere(
   return found && found.map(projectCluster).filter((cluster) => cluster !== null);
 }
 
-/** The MySQLCluster with that name. Throws `CommandError`, which suggests another namespace or a similar name. */
+/** The MySQLCluster with that name. Throws `CommandError` with a suggestion: another namespace, or a similar name. */
 export async function clusterNamed(session: Session, name: string): Promise<ClusterRecord> {
   const { namespace } = session;
   if (namespace === null) throw new UsageError('expected either a name or -A, got both');
-  // A name that no object can have could change the path of a request.
+  // A name that no object can have might change the path of a request.
   if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name)) {
     throw new CommandError(`${resource} "${name}" not found: no object can have this name`);
   }

@@ -10,7 +10,7 @@ import type { Session } from './session.ts';
 /** The lease of the controller where `config/` installs it. */
 const place = { namespace: 'moco-rollout-system', name: 'moco-rollout' } as const;
 
-/** Much longer than a leader takes to renew the lease, or another process to acquire it. */
+/** Much longer than a leader needs to renew the lease, or another process to acquire it. */
 const longestSilenceSeconds = 60;
 
 /**
@@ -41,8 +41,8 @@ async function leaseSilence(
 }
 
 /**
- * The flags that the leader publishes, or the built-in defaults. `unknown` is a sentence that says why those of the
- * controller are not known and what to do; `null` if they are known.
+ * The flags that the leader publishes, or the built-in defaults. `unknown` is a sentence that says why the controller's
+ * flags are not known and what to do; `null` if they are known.
  */
 export async function publishedFlags(session: Session) {
   let unknown: string | null = null;
@@ -59,7 +59,7 @@ export async function publishedFlags(session: Session) {
 }
 
 /**
- * The controller's lease in the namespace of `config/`, or else wherever it is installed. `null` if there is none.
+ * The controller's lease in the namespace of `config/`, otherwise wherever it is installed. `null` if there is none.
  * Rejects with the API server's answer if the session may read neither.
  */
 export async function controllerLease(session: Session): Promise<Json | null> {

@@ -17,9 +17,9 @@ import type { Session } from './session.ts';
 
 /** What applying a manifest would change in a MySQLCluster. */
 export interface ManifestChange {
-  /** As the API server would store it, and as if MOCO had already reconciled it. */
+  /** The cluster as the API server would store it, and as if MOCO had already reconciled it. */
   readonly cluster: ClusterRecord;
-  /** In its spec. */
+  /** The differences in its spec. */
   readonly differences: readonly TemplateDifference[];
   /** Whether MOCO creates another pod template from it. */
   readonly changesTemplate: boolean;
@@ -84,7 +84,7 @@ async function documentsIn(file: string): Promise<readonly unknown[]> {
   }
 }
 
-/** Also those in a List. */
+/** Includes MySQLClusters inside a List. */
 const clustersOf = (documents: readonly unknown[]): readonly Json[] =>
   objects(documents).flatMap((document) =>
     document['kind'] === clusterKind.kind && text(document['apiVersion'])?.startsWith(`${clusterKind.group}/`)
@@ -118,7 +118,9 @@ function tryManifest(
   return client.call<Json>({ ...call, query: { dryRun: 'All' }, contentType: 'application/merge-patch+json', body });
 }
 
-/** A merge patch from what is applied now, which also removes fields that were applied before and are now missing. */
+/**
+ * A merge patch from what is currently applied, which also removes fields that were applied before and are now missing.
+ */
 function withRemovals(before: unknown, now: unknown): unknown {
   if (!isObject(before) || !isObject(now)) return now === undefined ? null : now;
   const names = new Set([...Object.keys(before), ...Object.keys(now)]);

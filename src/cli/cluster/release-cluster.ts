@@ -51,7 +51,7 @@ export async function releaseOne(
     waitsFor = reason;
     if (kind === 'stepped') continue;
     pauseMilliseconds = Math.min(pauseMilliseconds * 2, longestPauseMilliseconds);
-    // A wait that ends at once by itself is not reported.
+    // A wait that ends within a moment is not reported.
     if (pauseMilliseconds === longestPauseMilliseconds && reported !== reason) {
       reported = reason;
       waits(reason);
@@ -152,7 +152,7 @@ function ended({ strategy, currentRevision }: StatefulSetRecord): ReleasedOutcom
     : { kind: 'left', reason: `the StatefulSet is at ${strategy} without our label: somebody else set it` };
 }
 
-/** Appends a remedy to a message about an unreachable webhook. Other messages are returned unchanged. */
+/** Adds a remedy to a message about an unreachable webhook. Other messages are returned unchanged. */
 function remedyOf(sentence: string): string {
   const webhook = /failed calling webhook \\?"([^"\\]+)\\?"/.exec(sentence)?.[1];
   if (webhook === undefined) return sentence;

@@ -20,8 +20,8 @@ export interface ClusterAndRollout {
 }
 
 /**
- * The clusters that are named, that the label selector selects, or with `--all` every cluster of the scope. Throws
- * `UsageError` without any of these, or if names are combined with another one.
+ * The clusters that are named, that the label selector selects, or, with `--all`, every cluster in scope. Throws
+ * `UsageError` if none of these is given, or if names are combined with another one.
  */
 export async function selectedClusters(session: Session, names: readonly string[]): Promise<readonly ClusterRecord[]> {
   const { namespace, selector } = session;
@@ -143,6 +143,6 @@ export async function releaseTargets(session: Session, names: readonly string[])
   const clusters = all.filter(
     (cluster) => labelled.has(nameOf(cluster)) || !cluster.released || cluster.rolloutComplete !== null,
   );
-  // A selector selects MySQLClusters: for a StatefulSet without one nobody knows whether it would match.
+  // A selector selects MySQLClusters: for a StatefulSet without one it is unknown whether it would match.
   return { clusters, orphans: selector === undefined ? [...labelled].filter((key) => !known.has(key)) : [] };
 }

@@ -13,7 +13,7 @@ import type { Host } from '../host.ts';
 import type { Values } from '../option.ts';
 import { type connectionOptions, overridesOf } from './connection-flags.ts';
 
-// What a command has of its cluster: the connection, the namespace, the user's options.
+// What a command knows about its Kubernetes cluster: the connection, the namespace, the user's options.
 
 /** Further options of commands about several clusters. */
 interface Scope {

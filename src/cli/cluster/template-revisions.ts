@@ -9,11 +9,11 @@ import { CommandError } from '../command-error.ts';
 import { listAll } from './clusters.ts';
 import type { Session } from './session.ts';
 
-// The pod templates that Kubernetes keeps, and the change to a MySQLCluster that leads back to one.
+// The pod templates that Kubernetes keeps, and the change to a MySQLCluster that restores one of them.
 
 /**
- * A pod template that Kubernetes still keeps. `number` is the one that `kubectl rollout history` shows, the highest for
- * the newest revision; `hash` is the value of the pods' label, without the name of the StatefulSet in front.
+ * A pod template that Kubernetes still keeps. `number` is the one in `kubectl rollout history`, the highest for the
+ * newest revision; `hash` is the value of the pods' label, without the StatefulSet's name in front.
  */
 export type Revision = Awaited<ReturnType<typeof revisionsOf>>[number];
 
@@ -79,7 +79,7 @@ export function restored(own: unknown, before: unknown, after: unknown): unknown
 const fields = (own: Json, before: Json, after: Json): Json =>
   ofEach([own, before, after], (name) => restored(own[name], before[name], after[name]));
 
-/** An object with the result of `valueOf` for each field that one of these has. */
+/** An object that has the result of `valueOf` for each field of any of these objects. */
 function ofEach(all: readonly Json[], valueOf: (name: string) => unknown): Json {
   const names = new Set(all.flatMap(Object.keys));
   return omitUndefined(Object.fromEntries([...names].map((name) => [name, valueOf(name)])));
@@ -97,7 +97,7 @@ function items(own: readonly unknown[], before: readonly unknown[], after: reado
   return inOrderOf(before, after, [...kept.filter((item) => item !== undefined), ...removed]);
 }
 
-/** The items that all three lists have, in the order of `before` if `after` has another order. */
+/** The items that all three lists have, in the order of `before` if the order in `after` differs. */
 function inOrderOf(before: readonly unknown[], after: readonly unknown[], list: readonly unknown[]) {
   const isCommon = (item: unknown): boolean =>
     [before, after, list].every((one) => itemNamed(one, itemName(item)) !== undefined);

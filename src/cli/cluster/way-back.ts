@@ -5,7 +5,7 @@ import { versionOfImage } from '../../moco/mysqld-version.ts';
 import { mysqldContainer } from '../../moco/names.ts';
 import type { PodRecord } from '../../moco/records.ts';
 
-// What it means for data if mysqld goes back to an earlier version.
+// What a downgrade of mysqld means for the data.
 
 /** The mysqld images at the previous revision of a member, and at the update revision. */
 interface Images {
@@ -14,7 +14,7 @@ interface Images {
 }
 
 /**
- * What it means for the data of a member if its mysqld goes back. `sameImage`: the rollout does not change mysqld.
+ * What it means for the data of a member if its mysqld is downgraded. `sameImage`: the rollout does not change mysqld.
  * `sameSeries`: MySQL's manual supports it. `otherSeries`: it does not.
  */
 export type WayBack =
@@ -31,7 +31,7 @@ export function wayBack(
   { before, after }: { readonly before: string; readonly after: string },
   neverStarted: boolean,
 ): WayBack {
-  // The changes are those from the revision that most members had.
+  // The changes are relative to the revision that most members had.
   const changes = progress?.revision === after && progress.from === before ? progress.changes : undefined;
   const change = changes?.find(({ path }) => path === `spec.containers[${mysqldContainer}].image`);
   const images = change?.from && change.to ? { before: change.from, after: change.to } : null;

@@ -11,7 +11,7 @@ import { anyText, type CommandOptions, optionOf, toggle, type Values } from '../
 
 // What a command of the plugin is, and the options that several commands share.
 
-/** What arguments name, by their words in the usage, and the kinds of the named objects. */
+/** What the arguments of the usage text name, and the kinds of the named objects. */
 const argumentWords = {
   NAME: { names: 'cluster', kinds: [clusterKind, rolloutKind] },
   MEMBER: { names: 'pod', kinds: [pods] },
@@ -38,9 +38,9 @@ interface Described<Options extends CommandOptions> {
   /** Descriptions and command lines, without the program's name. */
   readonly examples?: readonly (readonly [purpose: string, line: string])[];
   readonly options?: Options;
-  /** Rights without which it fails: `check` looks for them, and test/cluster/rbac-users.test.ts compares both. */
+  /** Rights without which the command fails: `check` tests them, and test/cluster/rbac-users.test.ts compares both. */
   readonly rights?: readonly Right[];
-  /** Those that it needs in all namespaces. */
+  /** Rights that it needs in all namespaces. */
   readonly rightsEverywhere?: readonly Right[];
 }
 
@@ -84,14 +84,14 @@ export const selectionOptions = {
   allNamespaces: toggle(allNamespaces, 'work in all namespaces; needs --selector or --all'),
 };
 
-/** Of commands about one cluster or a fleet. */
+/** For commands about one cluster or a fleet. */
 export const fleetSelectionOptions = {
   selector: anyText(selector, 'with --fleet, only MySQLClusters with these labels, such as env=production'),
   allNamespaces: toggle(allNamespaces, 'with --fleet, MySQLClusters of all namespaces, as without --namespace'),
 };
 
 /**
- * Whether a command is about the fleet, for which `options` are meant. Throws `UsageError` unless either a name or
+ * Whether a command is about the fleet, which `options` belong to. Throws `UsageError` unless either a name or
  * `--fleet` is given, and for an option that is given without `--fleet`.
  */
 export function isAboutFleet(
@@ -110,13 +110,13 @@ export function isAboutFleet(
   return fleet;
 }
 
-/** All options of a command; without a command, those that may stand in front of it. */
+/** All options of a command; without a command, those that may come before it. */
 export const optionsOf = (command: CliCommand | null): CommandOptions => ({
   ...command?.options,
   ...(command?.connects === false ? {} : connectionOptions),
 });
 
-/** `-n shop status orders`, as users of kubectl write it, with the command first. */
+/** `-n shop status orders`, as users of kubectl write it, reordered so that the command comes first. */
 export function commandFirst(argv: readonly string[], commands: readonly CliCommand[]): readonly string[] {
   const options = commands.flatMap((one) => Object.values(optionsOf(one))).map(optionOf);
   const awaitsValue = (word: string): boolean =>

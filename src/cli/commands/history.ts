@@ -83,7 +83,7 @@ function rowsOf(revisions: readonly Revision[], history: readonly HistoryEntry[]
   return [...gone, ...kept];
 }
 
-/** Only the values of images: more people see the table than the template. */
+/** Only the values of images: more people can see the table than the template. */
 const inWords = (one: TemplateDifference): string => (one.path.endsWith('.image') ? differenceInWords(one) : one.path);
 
 const mostChanges = 2;

@@ -118,7 +118,7 @@ async function planned(
   }));
 }
 
-/** The mysqld that the MySQLCluster requests now may have opened the data already, whatever runs. */
+/** The mysqld that the MySQLCluster requests now may already have opened the data, no matter what is running. */
 function refusedWay({ before, after }: ManifestChange['mysqld']): readonly string[] {
   const [data, mysqld] = [before.version?.version, after.version?.version];
   const why = data === undefined || mysqld === undefined ? null : explainRefusedOpening(data, mysqld);
@@ -188,7 +188,7 @@ function shownPlan(
   };
 }
 
-/** What a user should know about the versions of mysqld, unless the hold says it. */
+/** What a user should know about the mysqld versions, unless the hold explains it. */
 const versionsIn = (observation: ObservedFacts, rule: string | undefined): readonly string[] => [
   ...mysqldNotes(observation, rule),
   ...versionNotes(survey(observation.snapshot, observation.policy)),
@@ -211,7 +211,7 @@ function settingToTryOut(hold: Hold): string | null {
   }
 }
 
-/** A failing revision can be left as a whole, or only by the member that fails. */
+/** A failing revision can be abandoned by all members, or only by the member that fails. */
 function remediesFor(hold: Hold, mode: RolloutPolicy['mode'], name: string, nameOf: MemberName) {
   if (hold.rule !== 'UpdateRevisionFailing') return [];
   const [purpose, verb] =

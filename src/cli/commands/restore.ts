@@ -21,7 +21,7 @@ import { clusterCommand } from './command.ts';
 
 const verb = 'restore';
 
-/** Gives a failed member its previous revision back: an entry of `spec.restore`. */
+/** Gives a failed member its previous revision back: an entry in `spec.restore`. */
 export const restoreCommand = clusterCommand({
   name: 'restore',
   arguments: '<MEMBER>',
@@ -79,12 +79,12 @@ export const unrestoreCommand = clusterCommand({
     const { cluster, ordinal, name } = await memberNamed(session, pod);
     const { rollout } = await observeCluster(session, cluster);
     const { revision = '', members: restored = [] } = rollout?.spec?.restore ?? {};
-    // A correction of the template has already ended the restore: withdrawing it has no effect.
+    // A correction of the template has already ended the restore, so withdrawing it has no effect.
     if (!yes && restored.includes(ordinal) && revision === rollout?.status?.updateRevision) {
       const hash = revisionHash(revision, cluster.name);
       const failure = rollout?.status?.rollout?.failing?.message;
       host.out(
-        `${cluster.namespace}/${name}\n  then      ${name} is evicted and comes up at revision ${hash}, at which it failed${failure === undefined ? '' : `: ${failure}`}\n  instead   correct the MySQLCluster: \`${host.program} undo ${cluster.name} -n ${cluster.namespace}\`\n`,
+        `${cluster.namespace}/${name}\n  then      ${name} is evicted and starts at revision ${hash}, at which it failed${failure === undefined ? '' : `: ${failure}`}\n  instead   correct the MySQLCluster: \`${host.program} undo ${cluster.name} -n ${cluster.namespace}\`\n`,
       );
       const line = `${host.program} unrestore ${name} -n ${cluster.namespace} --yes`;
       throw new CommandError(`nothing has been changed, because --yes is missing; to update ${name} again: ${line}`);
@@ -131,7 +131,7 @@ function restorable({ host }: Session, observation: ClusterObservation, named: N
   return { before, after, wayBack: back, isVerified: isVerified(situation) };
 }
 
-/** Why not, as a sentence without a full stop, or `null`. */
+/** The reason as a sentence without a full stop, or `null` if the data allow it. */
 function refusalOf(
   situation: Situation,
   member: Member | undefined,

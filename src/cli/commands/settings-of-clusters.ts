@@ -66,7 +66,7 @@ export const resumeCommand = clusterCommand({
     }),
 });
 
-/** Who else pauses the cluster; `null` if nobody does. Sources that the user may not read are a warning. */
+/** Who else pauses the cluster; `null` if nobody does. Sources that the user may not read cause a warning. */
 async function stillPausedBy(session: Session, cluster: ClusterRecord): Promise<string | null> {
   const warn = (sentence: string): void =>
     session.host.err(`warning: whether something else still pauses ${cluster.name} is not known: ${sentence}\n`);

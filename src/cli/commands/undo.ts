@@ -64,7 +64,7 @@ export const undoCommand = clusterCommand({
     if (names.length !== 1) {
       if (format === 'json') throw new UsageError('expected one NAME with --output=json, got several clusters');
       const listed = await listedClusters(session, names);
-      // Without names only those with a rollout that is not complete.
+      // Without names, only clusters whose rollout is not complete.
       const wanted = listed.filter(({ rollout }) => names.length > 0 || rollout?.status?.rollout !== undefined);
       const clusters = wanted.map(({ cluster }) => cluster);
       return forEachOf(session, clusters, clustersAtOnce, (cluster) => patchCommand(session, cluster, toRevision));
@@ -81,7 +81,7 @@ export const undoCommand = clusterCommand({
 const commented = (notes: readonly string[]): string =>
   notes.map((sentence) => `# ${printable(sentence).replaceAll('\n', ' ')}\n`).join('');
 
-/** Quotes a word for a shell, whatever it contains. */
+/** Quotes a word for a shell, whatever characters it contains. */
 const shellWord = (text: string): string =>
   /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
@@ -111,7 +111,7 @@ async function undone(session: Session, cluster: ClusterRecord, wanted: string |
   return { patch: { spec: { podTemplate: patch } }, notes: comments(session, cluster, raw, own, now, back, data) };
 }
 
-/** Empty where the user may not read pods. */
+/** Empty if the user may not read pods. */
 async function membersOf(session: Session, { namespace, name }: ClusterRecord): Promise<readonly PodRecord[]> {
   const query = { labelSelector: `${memberSelector},${clusterNameLabel}=${name}` };
   const found = await ifAllowed(listAll(session, pods, namespace, query));

@@ -120,8 +120,8 @@ export const deploymentShape: Shape = {
 };
 
 /**
- * Rules whose sentences contain words of mysqld and its agent, the kubelet, Prometheus, the API server or its webhooks,
- * or the names of MySQL's clients.
+ * Rules whose sentences contain text from mysqld and its agent, the kubelet, Prometheus, the API server or its
+ * webhooks, or names of MySQL's clients.
  */
 export const rulesOfOthers: readonly unknown[] = [
   'ImageUnavailable',
@@ -149,7 +149,7 @@ const unlessOfOthers = (key: 'rule' | 'reason') => (value: unknown) =>
 const withoutAnswer = (step: object): unknown =>
   'result' in step && step.result !== 'done' ? { ...step, result: 'removed' } : step;
 
-/** A MySQLRollout without the words of others. */
+/** A MySQLRollout without text from other programs. */
 export function rolloutShape(value: unknown): unknown {
   const { status, ...rest } = object(keep(value, plainShape));
   const { hold, conditions, preflight, members, lastStep, mysqlProblem } = object(status);
@@ -172,7 +172,7 @@ export function rolloutShape(value: unknown): unknown {
   };
 }
 
-/** Kinds without free text of others: policies, sequences, budgets and the lease. */
+/** Kinds without free text from other programs: policies, sequences, budgets and the lease. */
 export const plainShape: Shape = { metadata, spec: 'all', status: 'all' };
 
 const event = {
@@ -181,7 +181,7 @@ const event = {
   ...all('deprecatedCount', 'deprecatedFirstTimestamp', 'deprecatedLastTimestamp'),
 } satisfies Shape;
 
-/** Others, such as the kubelet, put commands and their output into `note`. */
+/** Other programs, such as the kubelet, put commands and their output into `note`. */
 export function eventShape(value: unknown): unknown {
   const { reportingController, reason } = object(value);
   const isPlain = reportingController === 'moco-rollout' && !rulesOfOthers.includes(reason);

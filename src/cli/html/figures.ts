@@ -10,20 +10,20 @@ interface HeldFor {
   readonly seconds: number;
 }
 
-/** The rollouts in a status, the oldest first. The one under way has no end. */
+/** The rollouts in a status, the oldest first. A rollout in progress has no end. */
 export const entriesOf = ({ rollout, history = [], phase = 'Progressing' }: RolloutStatus): readonly HistoryEntry[] => [
   ...history,
   ...(rollout ? [{ ...rollout, finishedAt: '', outcome: phase }] : []),
 ];
 
-/** The outcome of a rollout that another one superseded before it had changed a member. */
+/** The outcome of a rollout that was superseded before it had changed a member. */
 export const notBegun = 'NotBegun';
 
 /** One rollout of a cluster. Times are milliseconds since 1970, durations seconds. */
 export function figuresOf(entry: HistoryEntry, nowMilliseconds: number) {
   const { memberDurations = [], updatedInPlace = [], updatedOutOfBand = [], mysqldRestarted = [] } = entry;
   const changed = entry.disruptions + memberDurations.length + updatedInPlace.length + updatedOutOfBand.length;
-  // A member whose mysqld restarted anyway has avoided nothing.
+  // If the member's mysqld restarted anyway, nothing was avoided.
   const went = updatedInPlace.filter((ordinal) => !mysqldRestarted.includes(ordinal));
   const among = (ordinals: readonly number[] = []) => ordinals.filter((ordinal) => went.includes(ordinal)).length;
   return {
@@ -33,7 +33,7 @@ export function figuresOf(entry: HistoryEntry, nowMilliseconds: number) {
     outcome: entry.outcome === 'Superseded' && changed === 0 ? notBegun : entry.outcome,
     disruptions: entry.disruptions,
     switchovers: entry.switchovers,
-    // In total, from the request until another member was the primary; `null` if not recorded.
+    // In total, from each request until another member was the primary; `null` if not recorded.
     switchoverSeconds: entry.switchoverSeconds ?? null,
     // The holds that have ended, the longest first.
     heldFor: entry.heldFor ?? [],

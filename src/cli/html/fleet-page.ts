@@ -7,7 +7,7 @@ import { type FleetCluster, type FleetRollout, holdCosts, imageCounts, notBegun,
 // The HTML page about a fleet: what was rolled out, which holds occurred, and a row for each cluster.
 
 interface FleetPage {
-  /** Such as `all namespaces`. */
+  /** For example `all namespaces`. */
   readonly scope: string;
   readonly clusters: readonly FleetCluster[];
   readonly sequences: readonly Pick<SequenceRecord, 'name' | 'status'>[];
@@ -16,7 +16,9 @@ interface FleetPage {
   readonly nowMilliseconds: number;
 }
 
-/** Hides the clusters that do not contain the search text. Without it all are shown, and the filters still work. */
+/**
+ * Hides the clusters that do not contain the search text. Without the script all are shown, and the filters still work.
+ */
 const search = `const field = document.getElementById('search');
 field.oninput = () => {
   for (const row of document.querySelectorAll('.clusters tr')) row.hidden = !row.textContent.toLowerCase().includes(field.value.toLowerCase());
@@ -39,7 +41,7 @@ ${imagesPart(clusters)}${sequencesPart(sequences)}${holdsOf(clusters)}${rowsOf(c
 /** A column: its title, the content for a row, and the class of its cells. The first one names the row. */
 type PageColumn<Row> = readonly [title: string, cell: (row: Row) => Html | string | number, name?: string];
 
-/** On a phone the cells are below one another, each with its title. */
+/** On a phone the cells are stacked, each with its title. */
 function wideTable<Row>(
   id: string,
   columns: readonly PageColumn<Row>[],

@@ -45,7 +45,7 @@ const overridden: ClusterColumn = ['OVERRIDDEN', (view) => line(rulesOverridden(
 
 const rulesOverridden = ({ overridden }: ClusterView): string => overridden.map(({ rule }) => rule).join(', ');
 
-/** A sentence with more columns is shown once for all clusters that wait for it. */
+/** A sentence with more columns than this is shown once for all clusters that wait for the same reason. */
 const longestRepeated = 60;
 
 /** A table with one line for each cluster, and below it what several of them wait for. */
@@ -79,7 +79,7 @@ export function overview(
   ];
 }
 
-/** The clusters that wait for a rule: those that need a person first, then those that have waited longest. */
+/** The clusters that wait for a rule: those that need a person first, then the longest wait first. */
 export function byUrgency(views: readonly ClusterView[]): readonly ClusterView[] {
   return views.toSorted(
     (one, other) => urgencyOf(one) - urgencyOf(other) || waited(other) - waited(one) || byName(one, other),
@@ -112,7 +112,7 @@ export function holdTable(views: readonly ClusterView[]): readonly Line[] {
 
 const needsAPerson = ({ hold, stalled }: ClusterView): boolean => stalled || isAlarming(hold?.rule ?? '');
 
-/** A person has to act before it continues: it is stalled, or its hold says so. */
+/** A person has to act before it continues: the cluster is stalled, or its hold requires it. */
 export const waitsForPerson = (view: ClusterView): boolean =>
   needsAPerson(view) || (view.hold !== null && view.held && urgencyOf(view) === 1);
 

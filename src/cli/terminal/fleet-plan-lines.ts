@@ -104,7 +104,7 @@ function clusterTable(clusters: readonly ShownCluster[]): readonly Line[] {
 
 type DrawnStage = ShownFleetPlan['drawing']['stages'][number];
 
-/** Bars in fewer columns than this show nothing. */
+/** With fewer columns than this, bars show nothing useful. */
 const fewestColumns = 20;
 
 const waiting = piece('·', 'dim');

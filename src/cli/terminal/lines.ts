@@ -17,7 +17,7 @@ export type Line = readonly Piece[];
 
 const ellipsis = '…';
 
-/** Removes control characters: much of the text was written by others and must not control the terminal. */
+/** Removes control characters: much of the text comes from others and must not control the terminal. */
 export function piece(text: string, style: Style = 'plain'): Piece {
   return { text: printable(text).replaceAll(/[\t\n]+/g, ' '), style };
 }
@@ -94,7 +94,7 @@ export function wrapped(label: Line, text: string, columns: number, style: Style
   return lines.map((one, index): Line => [...(index === 0 ? label : [piece(' '.repeat(indent))]), piece(one, style)]);
 }
 
-/** A longer label leaves no room in any terminal that people use. */
+/** A longer label leaves no room on any common terminal. */
 const shortestRoom = 20;
 
 const [secondsAMinute, secondsAnHour, secondsADay] = [60, 3600, 86_400] as const;
@@ -110,7 +110,7 @@ export function brief(durationSeconds: number): string {
   return `${Math.floor(seconds / secondsADay)}d${two((seconds % secondsADay) / secondsAnHour)}h`;
 }
 
-/** How long something has gone on, at the end of a line. */
+/** How long something has lasted, at the end of a line. */
 export const forSome = (seconds: number | null): Piece =>
   piece(seconds === null ? '' : `, for ${brief(seconds)}`, 'dim');
 
@@ -125,7 +125,7 @@ export const phasePiece = (
   otherwise: Style = 'cyan',
 ): Piece => piece(phase, stalled ? 'red' : complete ? 'green' : otherwise);
 
-/** Seconds from a timestamp to a time of the same clock; `null` without a timestamp. */
+/** Seconds from a timestamp to a time on the same clock; `null` without a timestamp. */
 export function secondsSince(timestampMilliseconds: number | null, nowMilliseconds: number): number | null {
   return timestampMilliseconds === null ? null : Math.max(0, (nowMilliseconds - timestampMilliseconds) / 1000);
 }
@@ -134,7 +134,7 @@ export function secondsSince(timestampMilliseconds: number | null, nowMillisecon
 export const tookSeconds = ({ startedAt, finishedAt }: Pick<HistoryEntry, 'startedAt' | 'finishedAt'>): number =>
   ((milliseconds(finishedAt) ?? 0) - (milliseconds(startedAt) ?? 0)) / 1000;
 
-/** The first ones, and how many more there are. */
+/** The first ones, and the number of the others. */
 export const someOf = (words: readonly string[], most: number): string =>
   words.slice(0, most).join(', ') + (words.length > most ? ` and ${words.length - most} more` : '');
 

@@ -38,7 +38,7 @@ export interface Told {
 export type Display<View> = (views: readonly View[]) => void;
 
 /**
- * On a terminal a single view that is redrawn in place; otherwise a line with the time for each change, for logs and
+ * On a terminal, a single view that is redrawn in place; otherwise one line with the time for each change, for logs and
  * pipes.
  */
 export const displayOf = <View>(
@@ -79,7 +79,7 @@ export async function showLive<View>(
   return interruptedStatus;
 }
 
-/** As many lines as there are rows. The last one says how many are left out. */
+/** At most as many lines as there are rows. The last one shows how many are left out. */
 function fitting(lines: readonly Line[], rows: number): readonly Line[] {
   if (lines.length <= rows) return lines;
   const more = `… ${lines.length - rows + 1} more lines: filter the list, or make the terminal higher`;
@@ -102,7 +102,7 @@ function picture<View>(host: Host, lines: Render<View>): Display<View> {
   };
 }
 
-/** A new place in a queue alone is not shown: with a long queue the end of each rollout would change every line. */
+/** A new place in a queue is not shown by itself: with a long queue the end of each rollout would change every line. */
 function changeLog<View>(host: Host, tell: (view: View) => readonly Told[]): Display<View> {
   const reported = new Map<string, string>();
   return (views) => {

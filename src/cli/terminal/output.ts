@@ -41,7 +41,7 @@ export function writeData(host: Host, format: DataFormat, data: unknown): void {
   host.out(format === 'json' ? jsonText(plain) : yamlOf(plain));
 }
 
-/** JSON, which is also YAML, if a text has characters that control a terminal, because JSON can escape them. */
+/** YAML. If a text has characters that control a terminal, JSON instead, which is also YAML and can escape them. */
 function yamlOf(data: unknown): string {
   const plain = dump(data, { lineWidth: -1, noRefs: true });
   return escaped(plain) === plain ? plain : jsonText(data);

@@ -24,8 +24,8 @@ import type { Room, Told } from './live.ts';
 // How `sequence` shows the stages of a MySQLRolloutSequence and their clusters.
 
 /**
- * The states of a cluster in a stage, those that a person should look at first, and their appearance. The signs differ,
- * since a terminal may have no colours.
+ * The states of a cluster in a stage, in the order in which a person should look at them, and how they look. The signs
+ * differ, since a terminal may have no colors.
  */
 const looks = {
   failing: ['×', 'red', 'failing'],
@@ -61,7 +61,7 @@ export function sequenceViewOf(
       waiting === undefined
         ? stageGates(sequence, counts, index).filter((gate) => !('until' in gate) || gate.until > nowSeconds)
         : stages.waits(waiting.key, statusOf(waiting.key).rollout?.revision ?? '', nowSeconds).map((wait) => wait.hold);
-    // The numbers of slots are in the column of rolling clusters.
+    // The column of rolling clusters already shows the number of slots.
     return hold === undefined || hold.rule === 'AwaitingStageSlot'
       ? null
       : `${hold.rule}: ${explainHold(hold, String)}`;
@@ -97,7 +97,7 @@ export function sequenceViewOf(
   };
   return {
     name,
-    // `Complete`, or what it does or waits for, in one word and as a sentence.
+    // `Complete`, or what the sequence does or waits for, in one word and as a sentence.
     phase: conditions[0]?.reason ?? 'Unknown',
     message: conditions[0]?.message ?? '',
     complete: isTrue(conditions, 'Ready'),
@@ -239,7 +239,10 @@ export function toldOfStages({ name, stages }: SequenceView): readonly Told[] {
   });
 }
 
-/** How many clusters each cell has to represent so that the rows of all stages fit. `rows` null: no limit. */
+/**
+ * How many clusters each cell has to represent so that the rows of all stages fit. If `rows` is null, there is no
+ * limit.
+ */
 function clustersPerCell(stages: readonly StageView[], room: number, rows: number | null): number {
   const most = Math.max(1, ...stages.map(({ clusters }) => clusters));
   const rowsOf = (perCell: number): number =>

@@ -18,7 +18,7 @@ import { brief, changeInWords, secondsSince } from './lines.ts';
 /**
  * MOCO expands the volume claims of a cluster only while its StatefulSet is not being updated (`isUpdatingStatefulSet`
  * in MOCO's `controllers/pvc.go`). It re-creates the StatefulSet with the new volume template in any case. After that
- * there is no difference left that would make it expand the claims.
+ * no difference is left that would make it expand the claims.
  */
 export const volumeWarning =
   'WARNING: do not resize volumes until every member is updated: MOCO would not expand the claims';
@@ -55,7 +55,7 @@ export function viewOf(
     name,
     phase: status.phase ?? 'Unknown',
     strategy: status.strategy ?? null,
-    // Without the name of the StatefulSet in front.
+    // Without the StatefulSet's name in front.
     updateRevision: hashOf(status.updateRevision),
     currentRevision: hashOf(status.currentRevision),
     replicas,
@@ -121,7 +121,7 @@ function writesSentence(
   return count === 1 ? `one has been open for ${age}` : `${count} are open, the oldest for ${age}`;
 }
 
-/** Such as `images Fetched on node-1, node-2, asked for on node-3; configuration Accepted`. */
+/** For example `images Fetched on node-1, node-2, asked for on node-3; configuration Accepted`. */
 function nodesSentence({ nodes, configuration }: PreflightStatus): string {
   const byResult = [...Map.groupBy(nodes, ({ result }) => result ?? 'asked for')];
   const images = byResult.map(([result, some]) => `${result} on ${some.map(({ name }) => name).join(', ')}`);
@@ -184,7 +184,7 @@ function verdictSentence(
     case 'Missing':
       return `its pod does not exist${because}`;
     default:
-      // From a newer controller than this program.
+      // The verdict comes from a newer controller than this program.
       return `${verdict}${because}`;
   }
 }
@@ -197,7 +197,7 @@ function nextSentence(rule: string | undefined, role: string): string {
 
 /**
  * The overrides in force, as in the status, with a sentence about each: until when, by whom, and why. The spec names
- * the author, or else the field manager does.
+ * the author; otherwise the field manager does.
  */
 export function overridesInForce(
   rollout: MySQLRollout | null,

@@ -34,8 +34,8 @@ import { settleIntent } from './prepare.ts';
 //                    decision?)   step)       uid and resourceVersion)
 
 /**
- * Does the step, and confirms it if one of its effects requires that: whatever has the effect of a disruption is
- * confirmed like a disruption.
+ * Performs the step. Confirms it first if one of its effects requires that: everything with the effect of a disruption
+ * is confirmed like a disruption.
  *
  * @param observed the observation from the cache that led to the step
  */
@@ -82,7 +82,7 @@ async function confirm(
   again: AskedAgain,
 ): Promise<End> {
   const { key, memory, api, context } = pass;
-  // Members may take longer than a confirmation. The core checks the age of their answers.
+  // Asking members may take longer than a confirmation may. The core checks the age of their answers.
   rememberAnswers(memory, await again.ask('beforeClock', api));
   const since = context.world.monotonic();
   const [live, answers] = await Promise.all([
@@ -114,7 +114,7 @@ async function confirm(
   }
 }
 
-/** `confirmed` is what was just read and allows the step, and `since` when its confirmation began. */
+/** `confirmed` is what was just read and allows the step; `since` is when its confirmation began. */
 async function carryOut(
   pass: Pass<ClusterApi>,
   rollout: MySQLRollout,
@@ -145,7 +145,7 @@ async function carryOut(
   return isRefused ? acted : { ...acted, ...again };
 }
 
-/** A confirmed step without pods. Its preconditions refuse it if the StatefulSet has changed since. */
+/** A confirmed step that acts on no pods. Its preconditions refuse it if the StatefulSet has changed since. */
 async function adjustFresh(pass: Pass<ClusterApi>, confirmed: Observation, step: Step, since: number): Promise<End> {
   const isFresh = freshness(pass.context, since);
   const answer = await execute(step, confirmed, pass.api.sendingWhile(isFresh), pass.context.world);
@@ -179,8 +179,8 @@ async function adjust(pass: Pass<ClusterApi>, observation: Observation, step: St
 }
 
 /**
- * What must be stored before a release replaces the current revision, so that a successor can complete it after a
- * crash. Empty if there is nothing to store, or if it is stored already.
+ * What must be stored before a release replaces the current revision, so that a successor can complete the release
+ * after a crash. Empty if there is nothing to store, or if it is already stored.
  */
 function promotionToRemember({ snapshot, policy }: Observation, step: Step): RolloutStatus['promotion'] {
   const { statefulSet, promotion, released } = snapshot;

@@ -15,8 +15,8 @@ import type { InPlaceDryRun } from '../questions/in-place-facts.ts';
 // The dry runs before a step, which show whether admission works as the step needs it.
 
 /**
- * The dry runs that a step needs before it is confirmed. Resolves to how the pass ends if they have shown something
- * new, and to `null` if the step may go on.
+ * The dry runs that a step needs before it is confirmed. Resolves to the end of the pass if they have shown something
+ * new, and to `null` if the step may continue.
  */
 export async function tryFirst(observed: Observation, step: DisruptiveStep, api: ClusterApi): Promise<End | null> {
   switch (step.kind) {
@@ -30,7 +30,7 @@ export async function tryFirst(observed: Observation, step: DisruptiveStep, api:
   }
 }
 
-/** Whether MOCO's next write would be reset to partition = replicas. */
+/** Whether admission would reset MOCO's next write to partition = replicas. */
 async function tryPartition(
   partition: number,
   { objects: { statefulSet } }: Observation,
@@ -66,7 +66,7 @@ async function tryInPlace(
   return answers.length === 0 ? null : { kind: 'inPlace', revision, answers, ...again };
 }
 
-/** The API server's words if it refuses. Stale: the pod has changed since it was read. */
+/** The API server's words if it refuses. `isStale`: the pod has changed since it was read. */
 type DryRunAnswer = { readonly isStale: false; readonly refusal: string | null } | { readonly isStale: true };
 
 async function dryRun(
@@ -83,8 +83,8 @@ async function dryRun(
     return { isStale: false, refusal: null };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    // The API server that compares with the StatefulSet may not have seen the new template yet. That would be
-    // remembered as a refusal until the next revision.
+    // The API server's copy of the StatefulSet may not have the new template yet. A refusal for that reason would be
+    // remembered until the next revision.
     if (error.message.includes(podPolicy)) throw error;
     // Kubernetes before 1.33 does not know pods/resize.
     const isUnknown = isNotFound(error) && change.resources.length > 0;

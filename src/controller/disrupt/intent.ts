@@ -16,7 +16,7 @@ import {
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import type { LeftOver } from '../status/progress.ts';
 
-// Writes, reads and invalidates intents: what makes a step safe although its author may crash.
+// Writes, reads and invalidates intents: they make a step safe although its author may crash.
 
 /** `statefulSet` is the StatefulSet that was confirmed: a setPartition is written to it. */
 export function intentOf(
@@ -71,15 +71,15 @@ const mostTries = 5;
 
 /**
  * Invalidates an intent: its author may still send the write, or the API server may have done half of it. Neither may
- * have an effect any more. Each write carries uid and resourceVersion, so it is refused if the object is gone,
+ * have an effect from now on. Each write carries uid and resourceVersion, so it is refused if the object is gone,
  * terminating, replaced or changed. An unchanged object gets a new resourceVersion here. Only then may another step
  * follow. For a setPartition only the StatefulSet is invalidated.
  *
  * An eviction is two writes (Kubernetes 1.36.3, pkg/registry/core/pod/storage/eviction.go): the condition
- * DisruptionTarget, with the resourceVersion of the intent, then the deletion, with the resourceVersion after that
- * condition. So its pod gets a new resourceVersion whatever the present one is.
+ * DisruptionTarget, with the resourceVersion of the intent, and then the deletion, with the resourceVersion after that
+ * condition. So its pod always gets a new resourceVersion here, whatever the present one is.
  *
- * Resolves to what is left of it.
+ * Resolves to what is left of the intent.
  */
 export async function invalidate(intent: KeptIntent, namespace: string, api: ClusterApi): Promise<LeftOver> {
   const { id, step, pods = [], statefulSet, revision } = intent;
@@ -102,7 +102,7 @@ export async function invalidate(intent: KeptIntent, namespace: string, api: Clu
 /**
  * Resolves to the object once the write can no longer have an effect, or to `null` if no object with that uid exists.
  *
- * @param isOneWrite whether an object that has changed since the intent is safe from it
+ * @param isOneWrite whether a change of the object since the intent is enough to make the write fail
  */
 async function makeObjectVoid(
   intentId: string,

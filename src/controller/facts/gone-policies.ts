@@ -5,7 +5,7 @@ import type { ClusterSnapshot } from '../../core/snapshot.ts';
 
 /** A policy that decided settings of the cluster and no longer exists. */
 interface GonePolicy {
-  /** As the status names sources: `MySQLRolloutPolicy/NAME`. */
+  /** In the notation of the status: `MySQLRolloutPolicy/NAME`. */
   readonly policy: string;
   /** The values that it decided, by setting, as the status shows them. */
   readonly decided: Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ interface GonePolicy {
   readonly atMilliseconds: number;
 }
 
-/** What is remembered to notice that a policy has gone. A process that starts later uses the status. */
+/** What is remembered to detect that a policy has gone. A process that starts later uses the status instead. */
 export interface KnownPolicies {
   /** The settings that were last in force. `null` before the first observation. */
   readonly inForce: SettingsInForce | null;
@@ -22,7 +22,7 @@ export interface KnownPolicies {
 
 export const noPoliciesKnown: KnownPolicies = { inForce: null, gone: [] };
 
-/** Longer than the core lets it count. */
+/** Longer than a gone policy counts in the core. */
 const forgottenMilliseconds = 60_000;
 
 /** Settings that the status does not show in full. */

@@ -12,8 +12,8 @@ export interface UnreportedStep {
   /** It updated the primary of several members in place. */
   readonly sparesSwitchover: boolean;
   /**
-   * Whether a demotion was requested or withdrawn. A withdrawal after its timeout is a failed try; other withdrawals
-   * are not.
+   * Whether a demotion was requested or withdrawn. Withdrawing a demotion after its timeout counts as a failed attempt;
+   * withdrawing it for another reason does not.
    */
   readonly demotion:
     | { readonly askedAt: string; readonly pod: { name: string; uid: string } }
@@ -33,7 +33,7 @@ export function unreported(
   return isKnown && last?.lastStep.pods.join() === lastStep?.pods.join() ? null : last;
 }
 
-/** A demotion that is withdrawn for this reason is a failed switchover. Other withdrawals are not failures. */
+/** A demotion that is withdrawn for this reason is a failed switchover. */
 export const isFailedTry = (reason: string): boolean => reason === 'TimedOut';
 
 /** Whether the last step was a demotion that did not happen. */
@@ -54,7 +54,7 @@ export function isSwitchedOver(
   return demoted === undefined || demoted.ordinal !== cluster.primaryIndex;
 }
 
-/** How often the cache is checked for an own write that no watch has delivered. */
+/** How often the cache is checked for a write of this process that no watch has delivered. */
 export const unseenMilliseconds = 1000;
 
 /** After this time a fresh read decides. Every disruption is preceded by one anyway. */

@@ -16,7 +16,7 @@ interface Opening {
   readonly until: number;
 }
 
-/** When working members may be taken, as seen from this moment of the wall clock. `null` if at any time. */
+/** When working members may be replaced, as seen from this moment of the wall clock. `null` if at any time. */
 export function maintenanceFacts(
   { maintenanceWindows, blackouts, expectedMemberSeconds, restartWindows }: MaintenanceSettings,
   status: RolloutStatus,
@@ -68,12 +68,12 @@ function openings(windows: readonly MaintenanceWindow[], now: number): readonly 
 }
 
 /**
- * For one list of windows: a month of two windows that open six times a day, and more than a week of eight. A tenant
- * may change windows often, and each opening takes some 30 µs.
+ * For one list of windows. It is enough for a month of two windows that open six times a day, and for more than a week
+ * of eight. A tenant may change windows often, and each opening takes about 30 µs.
  */
 const mostOpenings = 400;
 
-/** In order and without overlaps, from the one that is open at this moment. */
+/** In order and without overlaps, starting with the opening that includes this moment, if there is one. */
 function openingsFrom(windows: readonly MaintenanceWindow[], now: number): readonly Opening[] {
   const most = Math.floor(mostOpenings / windows.length);
   const all = windows.flatMap((window) => openingsOf(window, now, most));
@@ -86,10 +86,7 @@ function openingsFrom(windows: readonly MaintenanceWindow[], now: number): reado
   return apart;
 }
 
-/**
- * The openings of a window that are not over, up to the first one that reaches the horizon: later ones add nothing to
- * it.
- */
+/** The openings of a window that are not over, up to the first one that reaches the horizon: later ones add nothing. */
 function openingsOf(window: MaintenanceWindow, now: number, most: number): readonly Opening[] {
   const duration = (secondsOf(window.duration) ?? 0) * 1000;
   const end = now + horizonMilliseconds;
@@ -102,21 +99,23 @@ function openingsOf(window: MaintenanceWindow, now: number, most: number): reado
   return some;
 }
 
-/** How long one member was unavailable, as rollouts have measured it. */
+/** How long one member was unavailable, measured in rollouts. */
 export interface MeasuredMembers {
   /** The median, because a member that a failing revision kept down says little about the next one. */
   readonly seconds: number;
   readonly members: number;
 }
 
-/** By the members of this rollout and of the last one that measured any; `null` if none was measured. */
+/** From the members of this rollout, otherwise from the last rollout that measured any; `null` if none was measured. */
 export function measuredMembers({ rollout, history = [] }: RolloutStatus): MeasuredMembers | null {
   const known = [...(rollout?.memberDurations ?? []), ...(lastMeasured(history)?.memberDurations ?? [])];
   const seconds = median(known.map((one) => one.seconds));
   return seconds === null ? null : { seconds, members: known.length };
 }
 
-/** The last complete rollout that replaced members: one that updated all of them in place has measured nothing. */
+/**
+ * The last complete rollout that replaced members. A rollout that updated all of them in place has measured nothing.
+ */
 export const lastMeasured = (history: readonly HistoryEntry[]): HistoryEntry | undefined =>
   history.findLast(({ outcome, memberDurations = [] }) => outcome === 'Complete' && memberDurations.length > 0);
 

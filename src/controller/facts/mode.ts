@@ -29,7 +29,10 @@ export function modeOf(
 export const modeByPartition = (driver: PartitionDriver): RolloutPolicy['mode'] =>
   driver === 'own' ? 'Partition' : 'MOCO';
 
-/** Settings that change when this program considers something late. MOCO's partition controller has no others. */
+/**
+ * Settings that change when this program considers something late. No other settings affect clusters that MOCO's
+ * partition controller updates.
+ */
 const knownToMoco: readonly string[] = ['strategy', 'progressDeadlineSeconds', 'failoverGraceSeconds'];
 
 /** Settings that only one of this program's modes supports. */

@@ -5,7 +5,7 @@ import { selects } from '../../moco/selects.ts';
 
 // The sources of settings, in the order of their precedence.
 
-/** The settings from one source. A layer decides each of its fields that no earlier layer decides. */
+/** The settings from one source. A layer decides each of its fields that no earlier layer has. */
 export interface Layer {
   readonly source: string;
   readonly enforced: boolean;
@@ -13,10 +13,7 @@ export interface Layer {
   readonly path: string;
   /** The settings as stored, not validated yet. `null` if they cannot be read: the layer may then set any field. */
   readonly fields: Readonly<Record<string, unknown>> | null;
-  /**
-   * Why it is unknown whether the layer applies at this place, or `null`. Only fields that the layer decides are
-   * affected.
-   */
+  /** Why it is unknown whether the layer applies here, or `null`. Only fields that the layer decides are affected. */
   readonly problem: string | null;
 }
 
@@ -35,7 +32,7 @@ interface SelectingPolicy {
 }
 
 /**
- * The API server sets this label to the name of each namespace, so its value is known even if labels may not be read.
+ * The API server sets this label to the name of each namespace, so its value is known even if labels cannot be read.
  */
 const namespaceNameLabel = 'kubernetes.io/metadata.name';
 
@@ -52,7 +49,7 @@ export function policyLayers(policies: readonly PolicyRecord[], cluster: Selecta
   return { enforced: layers('enforced'), settings: layers('settings') };
 }
 
-/** The policies that select a cluster, or may do so. */
+/** The policies that select a cluster, or might. */
 export const policiesOf = (policies: readonly PolicyRecord[], cluster: Selectable): readonly PolicyRecord[] =>
   candidatesOf(policies, cluster).map(({ policy }) => policy);
 

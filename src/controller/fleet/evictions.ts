@@ -16,7 +16,7 @@ export class Evictions {
   /** Their sums by namespace. */
   readonly #inNamespace = new Map<string, number>();
   readonly #reserved = new Set<string>();
-  /** Waiting clusters, those that have waited longest first. */
+  /** Waiting clusters, longest wait first. */
   readonly #waiting = new Set<string>();
   /** Those of them that were woken and have not decided since. */
   readonly #woken = new Set<string>();
@@ -70,7 +70,7 @@ export class Evictions {
   }
 
   /**
-   * Counts an eviction before it is confirmed: what `decide` has just allowed to one cluster is not allowed to another.
+   * Counts an eviction before it is confirmed: what `decide` has just allowed one cluster is not allowed to another.
    * Returns a function that ends the reservation.
    */
   reserve(key: string): () => void {
@@ -106,10 +106,9 @@ function setCount(counts: Map<string, number>, key: string, count: number): void
 }
 
 /**
- * An eviction counts from the answer of the API server, which adds the pod to `status.disruptedPods`, until the
- * disruption controller has removed it from there, or until the pod's successor exists. With a successor the controller
- * keeps the entry for two minutes (Kubernetes 1.36, pkg/controller/disruption, buildDisruptedPodMap: it identifies pods
- * by name).
+ * An eviction counts from the API server's answer, which adds the pod to `status.disruptedPods`, until the disruption
+ * controller removes it from there or the pod's successor exists. Once there is a successor, the controller keeps the
+ * entry for two minutes (Kubernetes 1.36, pkg/controller/disruption, buildDisruptedPodMap: it identifies pods by name).
  */
 export function followEvictions({ budgets, pods }: Pick<Cache, 'budgets' | 'pods'>, evictions: Evictions): void {
   const count = (key: string): void => {

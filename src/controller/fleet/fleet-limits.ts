@@ -27,7 +27,7 @@ import { Stages } from './sequence-stages.ts';
 
 // The limits across all clusters: slots, intervals, evictions, failures and stages.
 
-/** What other clusters mean for this one. */
+/** What the state of other clusters means for this one. */
 export type FleetFacts = Pick<
   ClusterSnapshot,
   'fleetWaits' | 'fleetQueue' | 'fleetInterval' | 'laterStageWaits' | 'unobservedEvictions'
@@ -36,7 +36,10 @@ export type FleetFacts = Pick<
 /** Limits across all clusters; 0 stands for no limit. */
 export interface FleetLimits {
   readonly maxConcurrentRollouts: number;
-  /** The percentage of these slots that the clusters of one namespace may hold while there are clusters of others. */
+  /**
+   * The percentage of these slots that the clusters of one namespace may hold while other namespaces have clusters as
+   * well.
+   */
   readonly maxNamespaceShare: number;
   /** Whether clusters that no sequence selects wait until the first of them has verified its revision. */
   readonly verifyFirstCluster: boolean;
@@ -58,8 +61,8 @@ export const noFleetLimits: FleetLimits = {
 };
 
 /**
- * Enforces the limits across all clusters. They are counted from the MySQLRollouts in the API server, so another
- * leader counts the same. A slot counts as soon as it is promised to a step whose intent is about to be written: two
+ * Enforces the limits across all clusters. They are counted from the MySQLRollouts in the API server, so every leader
+ * counts the same. A slot counts as soon as it is promised to a step whose intent is about to be written: two
  * concurrent reconciliations never both get the last slot.
  */
 export class Fleet {
@@ -68,19 +71,19 @@ export class Fleet {
   readonly #wake: (key: string) => void;
   readonly #known = new Map<string, FleetStanding>();
   readonly #failing = new Set<string>();
-  /** Clusters with a rollout whose revision is not known to work yet. */
+  /** Clusters that roll out a revision which is not known to work yet. */
   readonly #unverified: FirstClusters;
   /** When a revision was last verified, on the wall clock. */
   #lastVerified = Number.NEGATIVE_INFINITY;
   readonly #slots: FleetSlots;
   readonly #promised = new Map<string, TimedStep>();
-  /** Clusters whose nodes are asked, or refuse, according to their last decisions. */
+  /** Clusters whose preflight is running, or whose nodes refuse the revision, according to their last decisions. */
   readonly #asking = new Set<string>();
   /** Steps with an intent that has not ended, by cluster. */
   readonly #open = new Map<string, TimedStep>();
   /**
    * Timestamps in statuses that are in the future by this clock, and when each was first seen. Another clock has
-   * written them, and what is written has happened.
+   * written them, and they describe something that has already happened.
    */
   readonly #ahead = new Map<number, number>();
   /** The times of the last completed steps, on the wall clock. */
@@ -139,7 +142,7 @@ export class Fleet {
     if (failingBefore !== this.#countedFailing(key)) this.#wakeWhere(({ waitingSince }) => waitingSince !== null);
   }
 
-  /** What the breaker considers about a cluster: nothing changes while it is the same. */
+  /** Whether the circuit breaker counts the cluster as failing. While that stays the same, no cluster is woken. */
   #countedFailing(key: string): boolean {
     return this.#limits.maxFailingRollouts > 0 && this.#failing.has(key);
   }
@@ -206,8 +209,8 @@ export class Fleet {
   }
 
   /**
-   * A cluster does not wait for its own failure. Failing clusters of its own namespace count one by one, and each other
-   * namespace with failures counts once, so that a tenant with many failing clusters stops only itself.
+   * A cluster does not wait because of its own failure. Failing clusters of its own namespace count one by one, and
+   * each other namespace with failures counts once, so that a tenant with many failing clusters stops only itself.
    */
   #breaker(key: string): FleetHold | null {
     const { maxFailingRollouts: limit } = this.#limits;
@@ -237,7 +240,7 @@ export class Fleet {
     if (step.kind === 'none') this.setAsking(key, keepsTurn(hold?.rule));
   }
 
-  /** Keeps the slot of a cluster from the moment when its nodes are asked, before its status shows that. */
+  /** Reserves the slot of a cluster from the moment when its preflight starts, before its status shows that. */
   setAsking(key: string, asks: boolean): void {
     if (this.#asking.has(key) === asks) return;
     if (asks) this.#asking.add(key);
@@ -250,7 +253,7 @@ export class Fleet {
     this.stages.promise(key, this.#promised.has(key) || this.#asking.has(key));
   }
 
-  /** The cluster that asks needs a slot, whatever its status said. */
+  /** The place in the queue of a cluster that needs a slot, whatever its status shows. */
   #place(key: string): FleetPlace | null {
     const known = this.#known.get(key);
     if (known?.rolling === true) return null;
@@ -283,7 +286,7 @@ export class Fleet {
       this.#slots.note(key, null);
       return;
     }
-    // Once the status shows it, the status counts.
+    // Once the status shows the rollout, the status decides.
     const isPromised = this.#promised.has(key) || (this.#asking.has(key) && !known.rolling);
     // A stalled rollout that continues after it released its slot does not wait for one.
     const keeps = known.rolling && !(known.stalled && this.#limits.releaseStalledSlots);

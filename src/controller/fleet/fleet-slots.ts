@@ -6,9 +6,9 @@ import { splitKey } from '../../kube/store.ts';
 
 export interface SlotStanding {
   readonly occupies: boolean;
-  /** It occupies a slot and may not continue until a person acts: the rule that holds it. Otherwise `null`. */
+  /** The rule that holds a cluster which occupies a slot and cannot continue until a person acts. Otherwise `null`. */
   readonly stuckBy: string | null;
-  /** When it began to need a slot, on the wall clock in milliseconds; `null` if it occupies or needs none. */
+  /** When it began to need a slot, on the wall clock in milliseconds; `null` if it occupies one or needs none. */
   readonly waitingSince: number | null;
 }
 
@@ -18,28 +18,30 @@ interface Counted {
   readonly rolling: number;
   /** By name. */
   readonly stuck: readonly StuckCluster[];
-  /** Those that have waited longest first, then by name. */
+  /** Longest wait first, then by name. */
   readonly queue: readonly Queued[];
-  /** How many of each namespace are rolling. */
+  /** How many clusters of each namespace are rolling. */
   readonly rollingIn: ReadonlyMap<string, number>;
   /** Clusters in the queue whose namespace has a slot for them. */
   readonly eligible: readonly Queued[];
 }
 
-/** How the slots are limited. */
+/** How the number of slots is limited. */
 export interface SlotLimits {
   /** 0 stands for no limit. */
   readonly slots: number;
-  /** The percentage of them that the clusters of one namespace may hold while there are clusters of others. */
+  /**
+   * The percentage of them that the clusters of one namespace may hold while other namespaces have clusters as well.
+   */
   readonly namespaceShare: number;
 }
 
 const namespaceOf = (key: string): string => splitKey(key)[0];
 
 /**
- * Who occupies the slots of the fleet, and in which order the others wait. It is computed again after a change. One
- * namespace holds at most a share of the slots: its clusters may stall, and keep their slots until a person has fixed
- * them.
+ * Who occupies the slots of the fleet, and in which order the others wait. Computed again after each change. One
+ * namespace holds at most a share of the slots: its clusters may stall, and then keep their slots until a person has
+ * fixed them.
  */
 export class FleetSlots {
   readonly #limit: number;
@@ -70,13 +72,13 @@ export class FleetSlots {
     const hasLeft = before.waitingSince !== null && now.waitingSince === null;
     if (!now.occupies && (before.occupies || hasLeft)) for (const next of this.next()) this.#wake(next);
     if (this.#limit > 0 && before.stuckBy !== now.stuckBy) {
-      // The message of waiting clusters names the clusters that occupy slots.
+      // The message of a waiting cluster names the clusters that occupy slots.
       for (const { key: waiting } of this.#count().queue) this.#wake(waiting);
     }
   }
 
   /**
-   * Where a cluster that has needed a slot since then waits, or `null` if it gets one. Its own reservation does not
+   * Where a cluster that has needed a slot since `since` waits, or `null` if it gets one. Its own reservation does not
    * count against it. `first` is the cluster that goes first.
    */
   placeOf(key: string, since: number, first?: string): FleetPlace | null {
@@ -105,12 +107,12 @@ export class FleetSlots {
     });
   }
 
-  /** There are clusters of several namespaces. */
+  /** Several namespaces have clusters. */
   get #isShared(): boolean {
     return this.#namespaces.size > 1;
   }
 
-  /** How many slots one namespace may have. Without a limit there is no share. */
+  /** How many slots one namespace may have. Without a limit there are no shares. */
   get #namespaceLimit(): number {
     if (!this.#isShared) return this.#limit;
     return Math.max(1, Math.ceil((this.#limit * this.#namespaceShare) / 100));
@@ -124,7 +126,7 @@ export class FleetSlots {
     else this.#namespaces.delete(namespace);
   }
 
-  /** How many slots belong to clusters that may not continue until a person acts. */
+  /** How many slots belong to clusters that cannot continue until a person acts. */
   get stuck(): number {
     return this.#count().stuck.length;
   }

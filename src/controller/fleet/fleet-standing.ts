@@ -14,38 +14,36 @@ import {
   rulesOf,
 } from '../../core/rules/catalogue.ts';
 
-// What the status of one cluster means for the others.
+// What the status of one cluster means for other clusters.
 
 export interface FleetStanding {
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Its rollout has begun, or its nodes are being asked whether it can begin. */
+  /** Its rollout has begun, or a preflight is checking whether it can begin. */
   readonly rolling: boolean;
-  /** The revision of its rollout; `null` without one. */
+  /** The revision that it is rolling out; `null` if none. */
   readonly revision: string | null;
   /** Nodes refuse its revision, and its rollout has not begun. */
   readonly refused: boolean;
   /** Its rollout has begun, so it no longer waits for other clusters. */
   readonly begun: boolean;
-  /** The revision fails, or a rollout that has begun is stalled, and not only because of nodes. */
+  /** The revision fails, or a rollout that has begun is stalled for other reasons than its nodes. */
   readonly failing: boolean;
   /** No member has verified the revision of its rollout yet, if it has one. */
   readonly unverified: boolean;
-  /**
-   * When the revision of its rollout, or of the last one that is complete, was known to be verified, on the wall clock.
-   */
+  /** When the revision of its rollout, or of its last complete rollout, was known to be verified, on the wall clock. */
   readonly verifiedAt: number | null;
-  /** Its status shows a hold of a MySQLRolloutSequence: one selected it when that was written. */
+  /** Its status shows a hold of a MySQLRolloutSequence: when it was written, a sequence selected the cluster. */
   readonly isHeldBySequence: boolean;
   /** The cluster is rolling and cannot continue without a person. */
   readonly stalled: boolean;
   /** When a rollout that has not begun was first seen, on the wall clock; otherwise `null`. */
   readonly waitingSince: number | null;
-  /** The same for a rollout that has not begun, or that has given up its slot. It determines its place in queues. */
+  /** The same for a rollout that has not begun, or that has given up its slot. This decides the place in queues. */
   readonly queuedSince: number | null;
   /**
-   * Why the cluster, which occupies a slot, cannot continue until a person acts: the name of a rule or the reason of
-   * condition `Stalled`; or `null`.
+   * Why a cluster that occupies a slot cannot continue until a person acts: the name of a rule, or the reason of
+   * condition `Stalled`; otherwise `null`.
    */
   readonly stuckBy: string | null;
   /** Whether the cluster waits for a slot and, as far as is known, for nothing else. */
@@ -83,15 +81,13 @@ export interface TimedStep {
   readonly at: number;
 }
 
-/**
- * What is known of a step. Earlier versions did not record its effects: without them, it counts as having all of them.
- */
+/** What is known of a step. Earlier versions did not record its effects: such a step counts as having all of them. */
 export type KnownStep = Pick<Intent, 'step' | 'effects'>;
 
-/** It needs a slot. Replacing members that are down needs none, nor does a release. */
+/** The step needs a slot. Replacing members that are down needs none, nor does a release. */
 export const takesSlot = ({ effects }: KnownStep): boolean => effects === undefined || needsSlot(effects);
 
-/** Intervals are counted from it: a mysqld ends, or containers of a running pod restart. */
+/** Intervals are counted from such a step: a mysqld stops, or containers of a running pod restart. */
 export const disrupts = ({ effects }: KnownStep): boolean =>
   effects === undefined ||
   effects.includes('stops') ||
@@ -106,7 +102,7 @@ const slotWaits: ReadonlySet<string> = new Set<HoldRule>([
   'DisruptionControllerBehind',
 ]);
 
-/** `past` moves a time that is in the future by this clock to when it was first seen. In milliseconds. */
+/** `past` replaces a time that is in the future by this clock with when it was first seen. In milliseconds. */
 export function fleetStandingOf(
   { metadata: { uid, resourceVersion }, status = {} }: MySQLRollout,
   past: (at: number) => number,
@@ -122,7 +118,7 @@ export function fleetStandingOf(
 }
 
 /**
- * Whether the rollout to the revision waits for no other cluster any more. A correction of a failing one never does.
+ * Whether the rollout of the revision no longer waits for other clusters. A correction of a failing one never waits.
  */
 export const hasBegun = (
   one: Pick<FleetStanding, 'revision' | 'begun' | 'failing'> | undefined,
@@ -130,15 +126,14 @@ export const hasBegun = (
 ): boolean => one !== undefined && (one.revision === revision ? one.begun : one.failing);
 
 /**
- * Rules under which a rollout gives up its slot, even if members are missing: the pods are gone on purpose, or another
- * controller replaces them. This program has nothing in progress there, and the slot might never be released
- * otherwise.
+ * Rules under which a rollout gives up its slot even if members are missing: their pods are gone on purpose, or another
+ * controller replaces them. This program has nothing in progress there, and otherwise the slot might never be released.
  */
 const slotReleasingRules: ReadonlySet<HoldRule> = new Set(['Offline', 'Released', 'ForcedRollingUpdate']);
 
 /**
- * Whether a rollout that has begun gives up its slot while the rule holds it: nothing of it is in progress, and the
- * wait may be long. It needs another slot before its next step. Waits that are part of every step keep the slot.
+ * Whether a rollout that has begun gives up its slot while the rule holds it: it has nothing in progress, and the wait
+ * may be long. It needs another slot before its next step. Waits that are part of every step keep the slot.
  */
 export function yieldsSlot(rule: HoldRule, members: RolloutStatus['members']): boolean {
   if (slotReleasingRules.has(rule)) return true;
@@ -169,7 +164,7 @@ function stuckBy(rule: HoldRule | undefined, isStalled: boolean): string | null 
 
 /**
  * A rollout occupies its slot from its preflight, or its first disruption, to its end, except while it has given it up.
- * A rollout that could not proceed with a slot does not wait for one.
+ * A rollout that could not use a slot does not wait for one.
  */
 function standing(
   { rollout, hold, conditions, updateRevision, completeSince, history }: RolloutStatus,
@@ -193,8 +188,8 @@ function standing(
   const wantsTurn = rule === undefined || isForOthers(rule) || slotWaits.has(rule);
   if (rollout.begunAt !== undefined) {
     const isStalled = isTrue(conditions, 'Stalled');
-    // A rule that only a person ends says more than the wait for a node, except for pods that their kubelets do not
-    // end.
+    // A rule that only a person ends is more informative than the wait for a node, except for pods that their kubelets
+    // do not end.
     const isByNode = rollout.awaitsNodes === true && (rule === 'MemberStuckTerminating' || !isAlarming(rule ?? ''));
     const begun = { ...idle, begun: true, failing: idle.failing || (isStalled && !isByNode) };
     if (rollout.yieldedAt !== undefined) return { ...begun, queuedSince: startedAt, wantsSlot, wantsTurn };

@@ -29,7 +29,7 @@ export type StageFacts = typeof withoutRollout;
 interface Known {
   readonly objects: StagedObjects | null;
   readonly facts: StageFacts;
-  /** It is about to begin, which the API server does not show yet. */
+  /** The rollout is about to begin, and the API server does not show it yet. */
   readonly promised: boolean;
   readonly cluster: StagedCluster | null;
 }
@@ -61,7 +61,7 @@ export class Stages {
   readonly #startedSeconds: number;
 
   /**
-   * `wake` is called with each cluster that may have to decide again, `changed` with each sequence whose clusters
+   * `wake` is called with each cluster that may have to decide again, `changed` with each sequence whose clusters have
    * changed. `wall` is the time in milliseconds since 1970.
    */
   constructor(wake: (key: string) => void, changed: (sequence: string) => void, wall: () => number) {
@@ -86,7 +86,7 @@ export class Stages {
     this.#note(key, { promised });
   }
 
-  /** Every cluster that waits for the sequence, or would wait for it now, decides again. */
+  /** Every cluster that has waited for the sequence, or waits for it now, decides again. */
   noteSequence(name: string, record: SequenceRecord | null): void {
     const before = this.#sequences.get(name);
     if (before !== undefined && before.uid === record?.uid && before.generation === record.generation) {
@@ -127,7 +127,7 @@ export class Stages {
 
   /**
    * Why the cluster may not begin yet although a sequence that selected it has been deleted. A process that starts
-   * after that knows it from the hold of an earlier process, and counts from its own start.
+   * later learns of the sequence from a hold in the status, and counts from its own start.
    */
   waitsForDeparted(key: string, nowSeconds: number): readonly FleetWait[] {
     const { objects, facts, cluster } = this.#known.get(key) ?? unknown;
@@ -181,7 +181,7 @@ export class Stages {
   }
 
   /**
-   * Wakes the clusters for which something has changed since the last time: a stage has opened or closed, or they are
+   * Wakes the clusters for which something has changed since the last call: a stage has opened or closed, or they are
    * next.
    */
   wakeConcerned(name: string): void {
@@ -225,7 +225,7 @@ export class Stages {
     return [...this.#known.values()].map(({ cluster }) => cluster).filter((cluster) => cluster !== null);
   }
 
-  /** @param changing the sequence that is being changed: a cluster that it no longer selects has not left it */
+  /** @param changing the sequence that is being changed: a cluster that it no longer selects has not left its stage */
   #note(key: string, change: Partial<Known>, changing: string | null = null): void {
     const before = this.#known.get(key) ?? unknown;
     const known = { ...before, ...change };
@@ -239,7 +239,7 @@ export class Stages {
     }
     for (const one of [before.cluster, cluster]) {
       for (const { sequence } of one?.places ?? []) {
-        // A cluster that leaves may have been the last one that had the change yet to come.
+        // A cluster that leaves may have been the last one that had not received the change yet.
         this.#keepGone(sequence.name);
         this.#counts.delete(sequence.name);
         if (this.#sequences.has(sequence.name)) this.#changed(sequence.name);
@@ -247,7 +247,7 @@ export class Stages {
     }
   }
 
-  /** The cluster is no longer in the stage. `was` is its last state there. */
+  /** Records that the cluster is no longer in the stage. `was` is its last state there. */
   #leave(was: StagedCluster, sequence: Sequence, index: number): void {
     const stage = sequence.stages[index];
     if (stage === undefined) return;
@@ -261,7 +261,7 @@ export class Stages {
     this.#keepGone(sequence.name, [...(this.#gone.get(sequence.name) ?? []), gone]);
   }
 
-  /** Forgets clusters that are back, and those after which a change has reached every cluster. */
+  /** Forgets clusters that are back, and those that left before a change which has now reached every cluster. */
   #keepGone(name: string, known: readonly GoneFromStage[] = this.#gone.get(name) ?? []): void {
     const sequence = this.#sequences.get(name)?.sequence;
     if (sequence === undefined) this.#gone.delete(name);
@@ -284,7 +284,7 @@ export class Stages {
   }
 
   /**
-   * What an earlier process has written, and what it missed: a cluster that its status calls failing, or the last one,
+   * What an earlier process wrote, and what it missed: a cluster that the status lists as failing, or as the last one,
    * has left the stage since.
    */
   #goneBefore({ status, sequence }: SequenceRecord): readonly GoneFromStage[] {
@@ -308,7 +308,7 @@ export class Stages {
       waitingSince: facts.waitingSince === null ? null : facts.waitingSince / 1000,
       queuedSince: facts.queuedSince === null ? null : facts.queuedSince / 1000,
       wantsTurn: facts.wantsTurn && !promised,
-      // A revision other than that of the status: it is not known yet whether members are stale.
+      // The revision differs from that in the status: it is not known yet whether members are stale.
       completeSince:
         complete !== null && (objects.updateRevision ?? complete.revision) === complete.revision
           ? complete.since

@@ -31,7 +31,7 @@ const mostConflicts = 100;
 
 type Finding = Pick<Condition, 'reason' | 'message'>;
 
-/** The status that follows from an observation. Unchanged parts equal those of the stored status. */
+/** The status that follows from an observation. Unchanged parts equal those in the stored status. */
 export function sequenceStatusOf(observation: SequenceObservation): SequenceStatus {
   const { record, counts, conflicts } = observation;
   const stages = stageStatuses(observation);
@@ -64,7 +64,7 @@ export function sequenceNumbers(
   };
 }
 
-/** The Unix time at which time alone changes the status next, or `null`. */
+/** The Unix time at which the status will change by itself next, or `null`. */
 export function sequenceChangesAt({ counts, record, nowSeconds }: SequenceObservation): number | null {
   const ends = record.sequence.stages
     .map((stage, index) => soakEnd(stage, counts[index]))
@@ -122,7 +122,7 @@ function stageState(
   const waits = stageGates(record.sequence, counts, index).some(
     (gate) => !('until' in gate) || gate.until > nowSeconds,
   );
-  // Clusters that a person holds, as in a freeze, begin nothing.
+  // Clusters that a person holds, for example by a freeze, do not begin.
   return count.rolling > 0 || (count.queue.length > 0 && !waits) ? 'Rolling' : 'Waiting';
 }
 
@@ -176,7 +176,7 @@ function progressFinding({ name, state, clusters, upToDate, soakedUntil, stopped
   return { reason: state, message: `stage ${name}: ${waitsFor}` };
 }
 
-/** A selector that selects nothing may be a mistake: without canaries nothing shows a bad change. */
+/** A stage without clusters may be a mistake: without canaries nothing reveals a bad change. */
 function sayingEmpty({ reason, message }: Finding, stages: readonly StageStatus[]): Finding {
   const empty = stages.filter(({ name, state }) => state === 'Empty' && name !== othersStage).map(({ name }) => name);
   return { reason, message: empty.length === 0 ? message : `${message}; without clusters: ${empty.join(', ')}` };

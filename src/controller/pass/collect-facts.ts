@@ -32,7 +32,7 @@ import { keeperKnown, type Memory, type Refusal, refusalStands } from './memory.
 
 // Collects the inputs of a decision from objects, settings and memory.
 
-/** The inputs of facts apart from the objects of the cluster and its memory. */
+/** The inputs of facts that are neither objects of the cluster nor its memory. */
 export interface Dependencies {
   readonly cache: Pick<Cache, 'settingsSources' | 'unavailable'>;
   readonly world: Pick<World, 'wall' | 'monotonic'>;
@@ -65,7 +65,7 @@ export interface ObservedFacts {
 
 /**
  * Collects the facts for a decision from objects that are cached or were just read, and records in `memory.seen.ages`
- * since when they have been so.
+ * since when each has been true.
  */
 export function collectFacts(
   objects: ClusterObjects,
@@ -170,9 +170,9 @@ export function collectFacts(
 }
 
 /**
- * Why the settings of this cluster are not known: any policy may select it, pause it, or give it another strategy.
- * `null` if policies can be read, if there is no such kind, or if the controller is meant to work without them and none
- * was in force.
+ * Why the settings of this cluster are unknown: any policy may select the cluster, pause it, or give it another
+ * strategy. `null` if policies can be read, if the kind does not exist, or if the controller is meant to work without
+ * policies and none was in force.
  */
 function policiesUnreadable({ unavailable }: Dependencies['cache'], rollout: MySQLRollout | null): string | null {
   const policies = unavailable.get(policyKind.kind);
@@ -191,7 +191,7 @@ function sequencesUnreadable({ unavailable }: Dependencies['cache']): string | n
   return sequences.message;
 }
 
-/** MOCO applies every template to the StatefulSet, so it says nothing about who has changed one. */
+/** MOCO applies every template to the StatefulSet, so its name does not show who has changed one. */
 const mocoManager = 'moco-controller';
 
 const templateWriters = ({ cluster, statefulSet }: ClusterObjects): readonly string[] => [
@@ -212,8 +212,8 @@ function budgetFacts(budget: SelectingBudget, refusal: Refusal | null, world: Pi
 }
 
 /**
- * When the update revision changed, the newest last, and whether the rollout to it is complete. A change begins a
- * rollout unless no member is stale; then it shows as the end of the previous rollout.
+ * When the update revision changed, the newest last, and whether its rollout is complete. A change begins a rollout
+ * unless no member is stale; in that case it shows up as the end of the previous rollout.
  */
 function revisionChanges({ history = [], rollout }: RolloutStatus): ReadonlyMap<string, boolean> {
   const ended = history.flatMap(({ startedAt, finishedAt, outcome }): readonly [string, boolean][] =>
@@ -229,7 +229,7 @@ function revisionChanges({ history = [], rollout }: RolloutStatus): ReadonlyMap<
 
 const noObject = { uid: '', resourceVersion: '' };
 
-/** A failed try counts before the status has it, so that the switchover is not requested again at once. */
+/** A failed attempt counts before the status has it, so that the switchover is not requested again at once. */
 function memoryOf(rollout: MySQLRollout | null, revision: string, own: Memory): RolloutMemory {
   const { ages, moved } = own.seen;
   const status: RolloutStatus = rollout?.status ?? {};
@@ -249,7 +249,7 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, own: Memory): 
     takenDown: progress?.takenDown ?? [],
     waiting: progress?.waiting ?? null,
     from: progress?.from ?? null,
-    // It is about pods, whatever has become of the template.
+    // This is about pods, whatever has happened to the template since.
     taken: (status.rollout?.unavailableMembers ?? []).flatMap(({ ordinal, uid, restores = false }) =>
       uid === undefined ? [] : [{ ordinal, uid, restores }],
     ),

@@ -10,7 +10,9 @@ import type { Memory, Seen } from './memory.ts';
 
 // When facts were first seen, for times in the status that do not depend on when it is written.
 
-/** The update revision may change several times before the status is written, and MOCO may revert a change at once. */
+/**
+ * The update revision may change several times before the status is written, and MOCO may revert a change immediately.
+ */
 export function revisionSeen(
   before: Seen['updateRevision'],
   value: string,
@@ -36,7 +38,7 @@ export const firstSeen = (
   completed: completedAfter(facts, decision, memory.seen, now),
 });
 
-/** A complete rollout is remembered even if a newer one begins before the status is written. */
+/** A complete rollout is remembered even if another one begins before the status is written. */
 function completedAfter(
   { objects, rollout }: ObservedFacts,
   { complete }: Decision,
@@ -49,8 +51,8 @@ function completedAfter(
 }
 
 /**
- * A due step does not end the current hold, nor do its reads: the hold continues if the step is not done. A hold that
- * covers another one does not end it.
+ * A due step does not end the current hold, nor do the reads before it: the hold continues if the step is not done. A
+ * hold that covers another one does not end that one.
  */
 function holdingAfter(
   { hold, step, beneath }: Decision,
@@ -93,8 +95,8 @@ function switchedOverAfter({ objects, rollout }: ObservedFacts, memory: Memory, 
 }
 
 /**
- * A rollout makes progress when another member reaches the update revision or participates, a step is done, or a user
- * resumes it. A container that crashes repeatedly is not progress.
+ * A rollout makes progress when another member reaches the update revision or participates, when a step is done, or
+ * when a user resumes it. A container that crashes repeatedly is not progress.
  */
 function progressAfter(
   { objects, rollout }: ObservedFacts,

@@ -21,9 +21,9 @@ export function look(pass: Pass): Observation | null {
 }
 
 /**
- * Observes, asks what the decision lacks, and observes again after each answer, until nothing is left to ask. The first
- * question in the table is asked first, and each kind at most once in a pass. Questions that are asked for the same
- * hold before the step are asked together. Rejects with `ApiError`: then no step is taken.
+ * Observes, asks what the decision lacks, and observes again after each answer, until nothing is left to ask. Questions
+ * are asked in the order of the table, and each kind at most once in a pass. Questions for the same hold before the
+ * step are asked together. Rejects with `ApiError`: then no step is done.
  */
 export async function lookAndAsk(pass: Pass<ClusterApi>): Promise<Observation | null> {
   let observed = forgetUnasked(pass, look(pass));
@@ -34,7 +34,7 @@ export async function lookAndAsk(pass: Pass<ClusterApi>): Promise<Observation | 
     if (first === undefined) return observed;
     const kinds = [first, ...(isLast(first) ? others.filter(isLast) : [])];
     for (const kind of kinds) left.delete(kind);
-    // Other clusters may have decided in the meantime: two never take the same slot.
+    // Other clusters may have decided in the meantime, and two must not use the same slot.
     if (rowOf(first).inTurn && keepsTurn(observed?.decision.hold?.rule)) {
       observed = look(pass);
       if (keepsTurn(observed?.decision.hold?.rule)) pass.context.fleet.setAsking(pass.key, true);
@@ -46,10 +46,10 @@ export async function lookAndAsk(pass: Pass<ClusterApi>): Promise<Observation | 
   }
 }
 
-/** It is asked once nothing else holds the step. */
+/** It is asked only once nothing else holds the step. */
 const isLast = (kind: QuestionKind): boolean => rowOf(kind).status.whileOutstanding === 'the hold before';
 
-/** Asks in parallel. Questions without a new answer are left out. */
+/** Asks in parallel. A question without a new answer is left out. */
 async function answersTo(
   kinds: readonly QuestionKind[],
   observed: Observation,
@@ -82,7 +82,7 @@ function forgetUnasked(pass: Pass<ClusterApi>, observed: Observation | null): Ob
   return look(pass);
 }
 
-/** What a question gets. */
+/** The inputs of a question. */
 export function asking<Api extends ClusterApi>(
   { key, api, signal, context }: Pass<Api>,
   observed: Observation,

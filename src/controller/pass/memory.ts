@@ -9,7 +9,7 @@ import { type KnownPolicies, noPoliciesKnown } from '../facts/gone-policies.ts';
 import type { UnreportedStep } from '../facts/last-step.ts';
 import { type Answers, noAnswers } from '../questions/questions.ts';
 
-// Everything that is remembered of one cluster, by who sets it and when it ends.
+// Everything that is remembered of one cluster, grouped by who sets it, with when each entry ends.
 
 /** The API server's refusal to evict. It counts as long as the budgets do not change. */
 export interface Refusal {
@@ -26,7 +26,9 @@ export interface StatusRefusal {
   readonly atMilliseconds: number;
 }
 
-/** How long no step is tried, and no status of the same kind written, after the API server refused a status. */
+/**
+ * How long no step is attempted and no status of the same kind is written after the API server has refused a status.
+ */
 const refusalMilliseconds = 30_000;
 
 /** The remaining milliseconds of a status refusal; 0 if there is none. */
@@ -38,16 +40,16 @@ interface RevisionChange {
   readonly wallMilliseconds: number;
 }
 
-/** A rule, and since when it holds. */
+/** A rule, and since when it has held. */
 export interface Holding {
   readonly rule: HoldRule;
   readonly sinceMilliseconds: number;
   readonly since: string;
 }
 
-/** Set by every observation. The status may be written later, but has to contain these times. */
+/** Set by every observation. The status may be written later, but it has to contain these times. */
 export interface Seen {
-  /** Since when the facts of the objects have had their values. Each entry ends when its fact is no longer read. */
+  /** Since when the facts about the objects have had their values. Each entry ends when its fact is no longer read. */
   readonly ages: Ages;
   /** How fast the generation of the StatefulSet grows. Starts again with another StatefulSet. */
   readonly specWrites: SpecWrites | null;
@@ -56,24 +58,27 @@ export interface Seen {
    * next.
    */
   readonly updateRevision: { readonly value: string; readonly changed: RevisionChange | null } | null;
-  /** Since when the current rule holds. Ends with the hold, or once a step is done. */
+  /** Since when the current rule has held. Ends with the hold, or once a step is done. */
   readonly holding: Holding | null;
   /** Earlier holds that the current one covers. Each ends with its hold, or once a step is done. */
   readonly earlier: readonly Holding[];
-  /** The rollout that was last complete. Ends when the next one goes on and the status has this one no longer. */
+  /** The rollout that was last complete. Ends when the next one continues and the status no longer has this one. */
   readonly completed: { readonly revision: string; readonly at: string } | null;
   /**
    * When members first participated at an update revision, by ordinal. Each entry ends when its member is no longer
    * updated; another revision resets all of them.
    */
   readonly back: { readonly revision: string; readonly at: ReadonlyMap<number, string> };
-  /** A rollout that is not in the status yet. Ends once it is, or nobody is stale. */
+  /** A rollout that is not in the status yet. Ends once it is, or once no member is stale. */
   readonly begun: { readonly revision: string; readonly at: string } | null;
-  /** When the last progress of the rollout was seen, and what was seen then. Ends once the status has it. */
+  /** When the last progress of the rollout was seen, and what it was. Ends once the status has it. */
   readonly moved: { readonly revision: string; readonly seen: string; readonly at: string } | null;
-  /** When a switchover ended that the status still has as requested. Ends once the status has its end. */
+  /** When a switchover ended that the status still shows as requested. Ends once the status shows its end. */
   readonly switchedOverAt: string | null;
-  /** The settings that were last in force, and the policies that have gone since. Each ends a minute after it went. */
+  /**
+   * The settings that were last in force, and the policies that have gone since. Each policy is forgotten after a
+   * minute.
+   */
   readonly policies: KnownPolicies;
 }
 
@@ -81,53 +86,53 @@ export interface Seen {
 export interface Steps {
   /** The last step. Ends once the status has it; a later failure without effect does not replace it. */
   readonly unreported: UnreportedStep | null;
-  /** The last step that did not happen, and when. Ends once a step happens, or one of another kind fails. */
+  /** The last step that did not happen, and when. Ends once a step happens, or once another kind of step fails. */
   readonly failure: { readonly failure: StepFailure; readonly atMilliseconds: number } | null;
-  /** The intent that is known to be settled, done or not. Replaced by the next one. */
+  /** The intent that is known to be settled, whether or not its step was done. Replaced by the next one. */
   readonly settledIntent: string | null;
-  /** When this process disrupted a member, by ordinal. Ends once its return was published. */
+  /** When this process disrupted a member, by ordinal. Ends once the member's return was published. */
   readonly disruptedAtMilliseconds: ReadonlyMap<number, number>;
   /** Replaced by the next refusal. Counts while the budgets are the same. */
   readonly refusal: Refusal | null;
-  /** The partition that this process has set last, and how often. Replaced by the next one. */
+  /** The last partition that this process set, and how often. Replaced by the next one. */
   readonly lowered: Lowered | null;
   /** The result that a release would have had, from a dry run. Ends with the next step that disrupts no member. */
   readonly releaseRefusal: { readonly message: string; readonly atMilliseconds: number } | null;
   /** What recent dry runs showed about admission. Ends with one that has the expected result. */
   readonly admissionProblem: AdmissionFinding | null;
-  /** Who keeps the strategy. Replaced by the next dry run that shows it; a webhook counts for ten minutes. */
+  /** What keeps the strategy. Replaced by the next dry run that shows it; a webhook counts for ten minutes. */
   readonly strategyKeeper: KnownKeeper | null;
   /** When this process set the StatefulSet to OnDelete, the newest last. Ends with a release, or the StatefulSet. */
   readonly adoptions: { readonly uid: string; readonly atMilliseconds: readonly number[] } | null;
 }
 
-/** Set by the parts that inform users. */
+/** Set by the code that informs users. */
 interface Published {
   /** The rule of the last Event about a hold. Ends with the hold. */
   readonly reported: HoldRule | null;
   /** Since when the status has unwritten changes. Ends with the write, or when there are none any more. */
   readonly changedAtMilliseconds: number | null;
-  /** A key of the last decision that was logged. Replaced by the next one. */
+  /** A key that identifies the last logged decision. Replaced by the next one. */
   readonly logged: string;
-  /** The overrides that have ended and whose removal was tried. Ends with them. */
+  /** The overrides that have ended, if their removal was attempted. Ends with them. */
   readonly endedOverrides: string;
   /** Ends once a status of the same kind is accepted. Counts for 30 s. */
   readonly statusRefusal: StatusRefusal | null;
 }
 
 /**
- * What this process remembers of one cluster between two passes, by who sets it. All of it can be lost: a process
- * without it is slower by a read or a few seconds, but never less safe. Groups are replaced and never changed, so an
- * observation keeps the memory that it was made from. Only `pass/remember.ts` replaces them. Times without a name are
- * on the monotonic clock.
+ * What this process remembers of one cluster between two passes, grouped by who sets it. All of it can be lost: a
+ * process without it is slower by a read or a few seconds, but never less safe. Groups are replaced and never changed,
+ * so an observation keeps the memory that it was made from. Only `pass/remember.ts` replaces them. Times are on the
+ * monotonic clock unless their name says otherwise.
  */
 export interface Memory {
   readonly seen: Seen;
   /** Set by a step or by the write of a status. */
   readonly unseen: {
-    /** What the last step wrote. Each ends once the cache shows it, at the latest after 30 s. */
+    /** What the last step wrote. Each entry ends once the cache shows it, at the latest after 30 s. */
     readonly writes: readonly OwnWrite[];
-    /** The MySQLRollout as this process has written it last. Ends once the cache has one that is as new. */
+    /** The MySQLRollout as last written by this process. Ends once the cache has one that is as new. */
     readonly rollout: MySQLRollout | null;
   };
   /** Set by `questions`, and by `disrupt` for the dry runs of updates in place. */
@@ -136,7 +141,7 @@ export interface Memory {
   readonly published: Published;
 }
 
-/** For a cluster that is looked at for the first time: only what was just read. */
+/** For a cluster that is observed for the first time: it only contains what was just read. */
 export const newMemory = (world: Clocks, answers: Partial<Answers> = {}): Memory => ({
   seen: {
     ages: new Ages(world),

@@ -13,7 +13,9 @@ import { firstSeen, revisionSeen } from './first-seen.ts';
 import type { Memory } from './memory.ts';
 import type { Pass } from './pass.ts';
 
-/** The facts about a cluster at one moment, the decision, and what is remembered of the cluster with what was seen. */
+/**
+ * The facts about a cluster at one moment, the decision, and the memory of the cluster including what was just seen.
+ */
 export interface Observation extends ObservedFacts {
   readonly decision: Decision;
   readonly memory: Memory;
@@ -24,11 +26,14 @@ export interface Observation extends ObservedFacts {
   readonly nowMilliseconds: number;
 }
 
-/** Observes a cluster from objects that were just read, which show all own writes, and from these answers. */
+/** Observes a cluster from objects that were just read, which show all own writes, and from the given answers. */
 export const observeLive = (pass: Pass, live: LiveObjects, answers: Answers = pass.memory.answers): Observation =>
   observe({ ...pass, memory: { ...pass.memory, answers } }, live, [], pass.memory.unseen);
 
-/** Observes a cluster from the cache. The MySQLRollout may be from an own write. `null` if there is no such cluster. */
+/**
+ * Observes a cluster from the cache. The MySQLRollout may come from a write of this process. `null` if there is no such
+ * cluster.
+ */
 export function observeCached(pass: Pass): Observation | null {
   const { key, memory, context } = pass;
   const objects = context.cache.objects(key);
@@ -41,7 +46,7 @@ export function observeCached(pass: Pass): Observation | null {
   });
 }
 
-/** Changes nothing. `awaited` are the own writes that the objects do not show. */
+/** Changes nothing. `awaited` are the writes of this process that the objects do not show yet. */
 function observe(
   { memory, context }: Pass,
   { objects, rollout }: LiveObjects,

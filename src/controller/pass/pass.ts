@@ -17,19 +17,19 @@ export interface Context extends Omit<Dependencies, 'cache' | 'checks' | 'mysql'
   readonly log: Log;
   readonly recorder: Pick<EventRecorder, 'record'>;
   readonly metrics: RolloutMetrics;
-  /** The holder identity of this process in intents. Every start has a new one. */
+  /** The holder identity of this process in intents. Each start has a new one. */
   readonly holder: string;
   /** No write is started once this returns false. */
   readonly isLeading: () => boolean;
 }
 
-/** One pass over one cluster. What a part may request is in the type of its `api`. */
+/** One pass over one cluster. What a part of the pass may request is in the type of its `api`. */
 export interface Pass<Api extends ClusterReader = ClusterReader> {
   /** `namespace/name`. */
   readonly key: string;
   readonly memory: Memory;
   readonly signal: AbortSignal;
-  /** Its requests end with the signal. */
+  /** The signal cancels its requests. */
   readonly api: Api;
   readonly context: Context;
 }

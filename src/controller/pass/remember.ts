@@ -127,7 +127,7 @@ function afterDisruption(steps: Steps, acted: Acted, now: number): Steps {
       },
       result,
       revision: intent.revision,
-      // The write of a partition has one target, the StatefulSet, which then replaces the members.
+      // Writing a partition has one target, the StatefulSet, which then replaces the members.
       disrupted: ['delete', 'evict', 'restore'].includes(step.kind) ? done.length : isLowered ? step.targets.length : 0,
       sparesSwitchover: sparesSwitchover(step, objects),
       demotion: demotionOf(step, intent.at),
@@ -148,7 +148,7 @@ function demotionOf(step: Acted['step'], askedAt: string): UnreportedStep['demot
   return { askedAt, pod: { name, uid } };
 }
 
-/** After a step that does not disrupt a member. Its success shows on the object and is not written to the status. */
+/** After a step that does not disrupt a member. Its success shows in the object and is not written to the status. */
 function afterAdjustment(steps: Steps, { step, result, message, failure }: Acted, world: World): Steps {
   const now = world.monotonic();
   const unsafe = failure?.reason === releaseUnsafe ? failure.message : null;
@@ -178,7 +178,7 @@ function afterAdjustment(steps: Steps, { step, result, message, failure }: Acted
 }
 
 /**
- * Why the same step must not be retried at once. `null` if nothing prevents it, `passing` if a watch event will
+ * Why the same step must not be retried immediately. `null` if nothing prevents that, `passing` if a watch event will
  * trigger the retry.
  */
 function failureOf(acted: Acted): StepFailure | 'passing' | null {
@@ -186,16 +186,16 @@ function failureOf(acted: Acted): StepFailure | 'passing' | null {
   if (tooLate) return tooSlow(step, observation);
   if (result === 'conflict' && isDisruptive(step)) return 'passing';
   if (failure === null) return null;
-  // A refusal by a budget becomes a hold that says when to retry. Without a budget there is no such hold.
+  // A refusal because of a budget becomes a hold that says when to retry. Without a budget there is no such hold.
   if (isRefusedByBudget(step, acted) && observation.snapshot.budgets.length > 0) return null;
-  // The result of a dry run is a separate fact: the core decides what it means and when to retry. It does not for a
-  // StatefulSet that is adopted already, whose strategy it takes for granted.
+  // The result of a dry run is a separate fact: the core decides what it means and when to retry. If the StatefulSet is
+  // already adopted, the core assumes its strategy and ignores the dry run.
   if (failure.reason === releaseUnsafe) return 'passing';
   if (failure.reason === admissionNotInForce && !isTakenForGranted(step, observation)) return 'passing';
   return refusedBy(failure, identityOfStep(step, observation));
 }
 
-/** Whether the StatefulSet is already adopted and has to be at OnDelete. */
+/** Whether the StatefulSet is already adopted, so that its strategy has to be OnDelete. */
 const isTakenForGranted = (step: Step, { objects: { statefulSet } }: Observation): boolean =>
   step.kind === 'setStrategy' && step.newPods === 'UpdateRevision' && isAdopted(statefulSet);
 
@@ -207,7 +207,7 @@ function failureAfter({ failure: before }: Steps, failure: StepFailure, now: num
 /** Remembers a written status: `kept` is what the API server stored. */
 export function rememberWritten(memory: Memory, kept: MySQLRollout): void {
   const { steps, published } = memory;
-  // A status without an intent does not show whether a status with an intent is accepted.
+  // A status without an intent does not show whether one with an intent would be accepted.
   const isAccepted = kept.status?.intent !== undefined || published.statusRefusal?.withIntent === false;
   put(memory, {
     unseen: { ...memory.unseen, rollout: kept },

@@ -2,7 +2,7 @@ import type { HistoryEntry, RolloutProgress, RolloutStatus } from '../../api/rol
 import { milliseconds } from '../../base/json.ts';
 import { type LeftOver, withoutIntent } from './progress.ts';
 
-/** What ended since the status was written. It is reported once, with the write that contains it. */
+/** What has ended since the status was written. It is reported once, with the write that contains it. */
 export interface Changes {
   readonly finished: HistoryEntry | null;
   readonly switchover: { readonly outcome: 'done' | 'takenBack'; readonly seconds: number } | null;

@@ -14,13 +14,13 @@ import { shownHold } from './due.ts';
 /** The reason of a False condition while no hold needs attention. */
 const rollingOut = 'RollingOut';
 
-/** How long MOCO may take to restore a template that somebody else has written. */
+/** How long MOCO may take to restore a template that somebody else has changed. */
 const foreignTemplateMilliseconds = 10_000;
 
 /**
  * Milliseconds before a cluster without stale members may be called complete. A new update revision that every member
- * already has may come from a `kubectl rollout undo`, which MOCO is about to revert. This is impossible if members
- * were replaced for the revision.
+ * already has may come from a `kubectl rollout undo`, which MOCO is about to revert. That is impossible if members were
+ * replaced for the revision.
  */
 function unsettledMilliseconds({ rollout, objects, snapshot, memory, nowMilliseconds }: Observation): number {
   const revision = objects.statefulSet?.updateRevision;
@@ -66,14 +66,14 @@ export function completionOf(observation: Observation): Completion {
 export const isDue = (cluster: ClusterRecord, completion: Completion): boolean =>
   differs(cluster, completion) && !canWait(cluster, completion);
 
-/** Absent is equivalent to False. True must have the current generation, which `kubectl wait` compares. */
+/** An absent condition is equivalent to False. True must have the current generation, which `kubectl wait` compares. */
 export function differs({ rolloutComplete, generation }: ClusterRecord, { complete, reason }: Completion): boolean {
   if (complete) return rolloutComplete?.status !== true || rolloutComplete.observedGeneration !== generation;
   return rolloutComplete !== null && (rolloutComplete.status || rolloutComplete.reason !== reason);
 }
 
 /**
- * Whether the present condition cannot mislead anybody who waits for this generation, and the current step or wait ends
+ * Whether the present condition cannot mislead anyone who waits for this generation, and the current step or wait ends
  * by itself.
  */
 function canWait({ rolloutComplete, generation }: ClusterRecord, { complete, brief }: Completion): boolean {

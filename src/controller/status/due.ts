@@ -6,7 +6,7 @@ import type { OwnWrite } from '../../objects/execute.ts';
 import { unseenMilliseconds } from '../facts/last-step.ts';
 import type { Observation } from '../pass/observe.ts';
 
-// When a status is written: at once, soon, or with the next write.
+// When a status is written: immediately, soon, or with the next write.
 
 /** How long a brief hold is hidden, so that users see only waits that matter. */
 export const shownAfterSeconds = 10;
@@ -14,7 +14,7 @@ export const shownAfterSeconds = 10;
 /** Waits that are part of every step get an Event only if they take long: the step already has one. */
 const longStepSeconds = 60;
 
-/** After how many seconds a hold gets an Event, if at all. */
+/** After how many seconds a hold gets an Event, if it gets one. */
 export const reportedAfterSeconds = ({ rule }: Hold): number => (isRoutine(rule) ? longStepSeconds : 0);
 
 export function isShown(hold: Hold, heldForSeconds: number): boolean {
@@ -23,9 +23,7 @@ export function isShown(hold: Hold, heldForSeconds: number): boolean {
   return !isBrief(hold.rule);
 }
 
-/**
- * The hold that users see. A brief hold that has not lasted yet does not cover the earlier one, if that still holds.
- */
+/** The hold that users see. A brief hold that has just begun does not cover an earlier one that still holds. */
 export function shownHold({
   decision: { hold, beneath },
   heldForSeconds,
@@ -53,10 +51,10 @@ export function changesCountFrom(
 }
 
 /**
- * When a status with changes is due, on the monotonic clock. Failed steps and holds are written at once. Other changes
- * are written one second after they were first seen. Details are written with the next write, after ten seconds at the
- * latest: the state of members, and the success of a step whose intent was written. An intent never waits, and carries
- * the whole status.
+ * When a status with changes is due, on the monotonic clock. Failed steps and holds are written immediately. Other
+ * changes are written one second after they were first seen. Details wait for the next write, at most ten seconds: the
+ * state of members, and the success of a step whose intent was written. An intent never waits, and carries the whole
+ * status.
  *
  * @param changedAtMilliseconds from `changesCountFrom`
  */
@@ -80,7 +78,7 @@ function failedLastStep({ lastStep }: RolloutStatus): RolloutStatus['lastStep'] 
   return lastStep?.result === 'done' ? undefined : lastStep;
 }
 
-/** Rules that every rollout waits for even if all goes well need no action. */
+/** Rules that every rollout waits for even if all goes well require no action. */
 const alarmingHold = ({ hold }: RolloutStatus): string | null => (hold && !isRoutine(hold.rule) ? hold.rule : null);
 
 /** Fields that change in every regular step, or add nothing to the rest. */
@@ -96,7 +94,7 @@ const details: ReadonlySet<string> = new Set<keyof RolloutStatus>([
   'primary',
 ]);
 
-/** The status without these, and without numbers in messages. */
+/** The status without details, and without numbers in messages. */
 const withoutDetails = ({ hold, conditions = [], ...status }: RolloutStatus): object => ({
   ...Object.fromEntries(Object.entries(status).filter(([field]) => !details.has(field))),
   hold: hold?.rule,

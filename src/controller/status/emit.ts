@@ -53,7 +53,7 @@ export function emitStep(acted: Acted, { metrics, recorder, log }: Context): voi
   if (event !== null) recorder.record(event);
 }
 
-/** Emits what ended, once the status contains it. `reported` is `null` if the objects are unknown. */
+/** Emits what has ended, once the status contains it. `reported` is `null` if the objects are unknown. */
 export function emitChanges(
   { finished, switchover, outOfBand, mysqldRestarted }: Changes,
   reported: EventSubject | null,

@@ -9,8 +9,8 @@ import type { Pass } from '../pass/pass.ts';
 import { rememberPublished } from '../pass/remember.ts';
 
 /**
- * Removes the expired overrides from the spec of the MySQLRollout: only those that the plugin has written, under its
- * field manager. Other writers, such as a GitOps tool, would write theirs again. Tried once for each expiry.
+ * Removes the expired overrides from the spec of the MySQLRollout, but only those that the plugin has written, under
+ * its field manager. Other writers, such as a GitOps tool, would write theirs again. It tries once for each expiry.
  */
 export async function removeEndedOverrides(
   { rollout, settings, snapshot, now }: Observation,
@@ -37,7 +37,7 @@ export async function removeEndedOverrides(
     await api.applyRollout(raw, overrides.length === 0 ? {} : { overrides }, manager);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    // Another write triggers this again.
+    // Another write triggers another attempt.
     if (isConflict(error)) rememberPublished(memory, { endedOverrides: '' });
     const cluster = nameOf(rollout.metadata);
     log.warn({ cluster, error }, 'Failed to remove expired overrides');

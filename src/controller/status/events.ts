@@ -12,7 +12,7 @@ import { type Acted, sparesSwitchover } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
 import { isShown, reportedAfterSeconds } from './due.ts';
 
-// The Events about a cluster: reasons, messages, and when there is one.
+// The Events about a cluster: their reasons and messages, and when they are due.
 
 /** The facts about a cluster that an Event needs. */
 export type EventSubject = Pick<ObservedFacts, 'objects' | 'rollout'>;
@@ -32,7 +32,7 @@ export const stepReasons: Readonly<Record<Exclude<Step['kind'], 'none'>, string>
   promoteRevision: 'RevisionPromoted',
 };
 
-/** The Event of a step that was done, even in part. A step that only removes our own mark has none. */
+/** The Event of a step that was done, even if only in part. A step that only removes our own mark has none. */
 export function stepEvent({ observation, step, done }: Acted): Occurrence | null {
   const [target] = done;
   if (step.kind === 'none' || target === undefined || (step.kind === 'undemote' && !step.demoted)) return null;
@@ -47,7 +47,7 @@ export function stepEvent({ observation, step, done }: Acted): Occurrence | null
   };
 }
 
-/** A resize is followed by the update, which has the Event. */
+/** The Event comes with the update that follows a resize. */
 function avoided(step: Step, { objects }: Observation): string {
   if (step.kind !== 'updateInPlace') return '';
   return `; this avoids a restart of mysqld${sparesSwitchover(step, objects) ? ' and a switchover' : ''}`;

@@ -11,7 +11,7 @@ import type { StatusContext } from './status-context.ts';
 
 // What the status records of each member in a rollout.
 
-/** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
+/** What a rollout records of each member: whether and how it was disrupted, and how long it was unavailable. */
 type MemberProgress = InTurn & MemberTimes & OrNone<'createdWhileHeld'>;
 type InTurn = OrNone<'waiting' | 'updatedOutOfBand'>;
 type MemberTimes = OrNone<'unavailableMembers' | 'memberDurations'>;
@@ -30,11 +30,11 @@ export interface SeenMember extends Pick<MemberStatus, 'updated' | 'state'> {
   readonly revision?: string | null | undefined;
   readonly participating: boolean;
   readonly recreated?: Recreated | null;
-  /** Since when it participates at the update revision, if the status already has that. */
+  /** Since when it has participated at the update revision, if the status already has that. */
   readonly updatedAt?: string | undefined;
 }
 
-/** The steps, and facts about members that the record does not have. */
+/** The steps, and facts about members that the record lacks. */
 export interface MemberContext extends Pick<StatusContext, 'ended' | 'intent' | 'unresolved' | 'now'> {
   readonly snapshot: Pick<ClusterSnapshot, 'statefulSet' | 'members'> & {
     readonly cluster: Pick<ClusterSnapshot['cluster'], 'offline'>;
@@ -58,7 +58,7 @@ export function memberProgressOf(
   const stale = members.filter(isStale).map(({ ordinal }) => ordinal);
   const isTaken = (ordinal: number): boolean | null => isTakenPod(ordinal, known, snapshot);
   const back = members.filter(({ ordinal, updated }) => !updated && isTaken(ordinal) === false);
-  // If new pods come up at the current revision, a member that a step took may be back at its previous revision.
+  // If new pods start at the current revision, a member that a step replaced may be back at its previous revision.
   const spared = [
     ...stale.filter((ordinal) => missed.includes(ordinal) || (isKept && isTaken(ordinal) !== true)),
     ...back.map(({ ordinal }) => ordinal),
@@ -75,8 +75,8 @@ export function memberProgressOf(
 }
 
 /**
- * Whether the member's pod is the one that a step took. `null` if no step is known to have taken one, or there is no
- * pod.
+ * Whether the member's pod is the one that a step acted on. `null` if no step is known to have acted on one, or there
+ * is no pod.
  */
 function isTakenPod(
   ordinal: number,
@@ -88,7 +88,7 @@ function isTakenPod(
   return taken === undefined || pod === undefined ? null : pod.uid === taken;
 }
 
-/** Members that somebody else updated while they were held, when that was first seen. */
+/** Members that somebody else updated while they were held, and when that was first seen. */
 function createdWhileHeldOf(
   { waiting = [], createdWhileHeld = [] }: Partial<RolloutProgress>,
   members: readonly SeenMember[],
@@ -116,7 +116,7 @@ function inTurn(
   const outOfBand = known.updatedOutOfBand?.filter((ordinal) => !stale.includes(ordinal));
   // In other modes the StatefulSet replaces members by itself, so such a member may be updated as planned.
   if (statefulSet === null || !replacesNobody(statefulSet)) return { waiting: undefined, updatedOutOfBand: outOfBand };
-  // Its pods are gone because a person wants that, and nobody has taken them when they are back.
+  // Its pods are gone because a person wants that, so their return is nobody's update.
   if (cluster.offline) return { waiting: sorted(stale), updatedOutOfBand: outOfBand };
   // Either the rollout begins, or it was in a mode that does not record this.
   const isTaken = ({ ordinal }: SeenMember): boolean =>
@@ -139,7 +139,7 @@ function times(
   { spared, missed, replacing }: Record<'spared' | 'missed', Ordinals> & { replacing: Intent | null },
   nowTimestamp: string,
 ): MemberTimes {
-  // A restore lasts until the member has another pod, or the step did not happen.
+  // A restore lasts until the member has another pod, or until its step turns out not to have happened.
   const isRestored = ({ ordinal, uid }: UnavailableMember): boolean =>
     missed.includes(ordinal) || pods.some((pod) => pod.ordinal === ordinal && pod.uid !== uid);
   const unavailable = new Map<number, Omit<UnavailableMember, 'ordinal'>>(
@@ -178,21 +178,21 @@ function listOf<Value, Entry>(known: ReadonlyMap<number, Value>, entryOf: (value
 const isStale = ({ updated, state }: Pick<SeenMember, 'updated' | 'state'>): boolean =>
   !updated && state !== 'missing' && state !== 'terminating';
 
-/** Its pod is going while the rollout begins, and no step of the previous rollout has taken it. */
+/** Its pod is terminating while the rollout begins, and no step of the previous rollout has disrupted it. */
 function isLost({ updated, state, ordinal, revision }: SeenMember, earlier: RolloutProgress | null): boolean {
   if (updated || (state !== 'terminating' && state !== 'missing')) return false;
   return earlier?.waiting === undefined || earlier.waiting.includes(ordinal) || revision === earlier.revision;
 }
 
-/** Pods go in these steps. A demotion moves the primary and disrupts no member, and a resized member stays stale. */
+/** Steps that end pods. A demotion moves the primary but disrupts no member, and a resized member stays stale. */
 const replacing: ReadonlySet<Intent['step']> = new Set(['delete', 'evict', 'restore', 'setPartition']);
 
 const replaces = ({ step }: Intent): boolean => replacing.has(step);
 
-/** An update in place does not make its member unavailable, and says nothing about how long a new pod takes. */
+/** An update in place does not make its member unavailable, and does not show how long a new pod takes. */
 const takesMembers = (intent: Intent): boolean => replaces(intent) || intent.step === 'updateInPlace';
 
 type Ordinals = readonly number[];
 
-/** Ascending, each once. */
+/** Ascending, without duplicates. */
 export const sorted = (ordinals: Ordinals): Ordinals => [...new Set(ordinals)].toSorted((a, b) => a - b);

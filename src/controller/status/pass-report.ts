@@ -29,7 +29,7 @@ export interface PassReport {
 }
 
 interface LogLine {
-  /** `warn`: a person has to look at it. `debug`: it is part of every step, or has not lasted yet. */
+  /** `warn`: a person has to look at it. `debug`: it is part of every step, or has not lasted long. */
   readonly level: 'debug' | 'info' | 'warn';
   /** The line is logged if this key differs from that of the last line. */
   readonly key: string;
@@ -81,7 +81,7 @@ function logLine(observation: Observation): LogLine {
   };
 }
 
-/** Steps have lines of their own. A cluster that is already complete when the controller starts is not logged. */
+/** Steps have their own log lines. A cluster that is already complete when the controller starts is not logged. */
 function levelOf(observation: Observation, hold: Hold | null): LogLine['level'] {
   const { decision, memory } = observation;
   if (hold === null) return decision.complete && memory.published.logged !== '' ? 'info' : 'debug';
@@ -90,7 +90,7 @@ function levelOf(observation: Observation, hold: Hold | null): LogLine['level'] 
   return isRoutine(hold.rule) ? 'debug' : 'info';
 }
 
-/** A hold is exported from its first moment, even while the status does not show it. */
+/** A hold is exported from its first moment, even if the status does not show it yet. */
 function clusterValues(observation: Observation, status: RolloutStatus): ClusterValues {
   const { decision, snapshot, policy, settings, memory, now } = observation;
   const { members, stale, hold } = decision;
@@ -142,7 +142,7 @@ function countsOf(words: readonly string[]): Readonly<Record<string, number>> {
   return Object.fromEntries([...Map.groupBy(words, (word) => word)].map(([word, all]) => [word, all.length]));
 }
 
-/** Members that this process disrupted and that participate again, with the time for which they did not. */
+/** Members that this process disrupted and that participate again, and how long they were unavailable. */
 const returnedOf = ({ decision, memory, nowMilliseconds }: Observation): PassReport['returned'] =>
   decision.members.flatMap(({ ordinal, verdict }) => {
     const takenAt = memory.steps.disruptedAtMilliseconds.get(ordinal);

@@ -19,7 +19,7 @@ import { memberProgressOf, sorted } from './member-progress.ts';
 import { disruptedFor, secondsBetween } from './rollout-history.ts';
 import type { StatusContext } from './status-context.ts';
 
-// What the status records of the current rollout: facts that the next decision needs and no object has.
+// What the status records of the current rollout: facts that the next decision needs and that no object shows.
 
 /**
  * The progress of the rollout to the current update revision, including its end. `null` if there is none. Unchanged
@@ -56,7 +56,7 @@ export function progressOf(context: StatusContext, members: readonly MemberStatu
     switchoverSeconds: switched
       ? (known.switchoverSeconds ?? 0) + secondsBetween([known.tries?.askedAt], memory.seen.switchedOverAt ?? now)
       : known.switchoverSeconds,
-    // The switchover is complete. The number of failed tries remains.
+    // The switchover is complete. The number of failed attempts remains.
     tries:
       switched && tries
         ? omitUndefined<SwitchoverTries>({ count: tries.count, lastEndedAt: tries.lastEndedAt })
@@ -80,7 +80,10 @@ function yieldedAtOf(
   return yieldedAt ?? (yields ? now : undefined);
 }
 
-/** Withdrawing a restore requests another try: nothing is remembered of a member that is back at its revision. */
+/**
+ * When a restore is withdrawn, the update is attempted again: nothing is remembered of a member that is back at its
+ * revision.
+ */
 function failingOf(known: RolloutProgress, { failing, members }: Decision): RolloutProgress['failing'] {
   if (failing === null) return undefined;
   if (failing.evidence.kind !== 'restored') {
@@ -90,7 +93,7 @@ function failingOf(known: RolloutProgress, { failing, members }: Decision): Roll
   return members.find(({ ordinal }) => ordinal === failing.member)?.updated ? known.failing : undefined;
 }
 
-/** A rollout that corrects a failing one does not wait for other clusters. A member that is restored stays so. */
+/** A rollout that corrects a failing one does not wait for other clusters. A restored member stays recorded as such. */
 function begunProgress(
   revision: string,
   { members }: Decision,
@@ -105,7 +108,7 @@ function begunProgress(
   });
 }
 
-/** The most common value; of equally common ones, that of the highest ordinal. */
+/** The most common value; among equally common ones, that of the highest ordinal. */
 function mostCommonStale(members: Decision['members']): string | undefined {
   const counts = new Map<string, number>();
   for (const { revision, updated } of members.toReversed()) {
@@ -130,7 +133,7 @@ function triesOf(
   { ended, memory, objects, intent, now }: StatusContext,
 ): SwitchoverTries | undefined {
   const { count = 0, lastEndedAt, askedAt } = known.tries ?? {};
-  // A try belongs to the revision for which it was made.
+  // An attempt belongs to the revision for which it was made.
   const demotion = ended?.result === 'done' && ended.revision === known.revision ? ended.demotion : null;
   if (demotion === 'timedOut') return { count: count + 1, lastEndedAt: now };
   const intended = demotionIntended(intent);
@@ -157,18 +160,18 @@ function demotionIntended(intent: Intent | null): Pick<SwitchoverTries, 'askedAt
 /** What remains of an intent once it is invalidated. */
 export interface LeftOver {
   /**
-   * A pod of the intent still carries our demotion for its revision. A demotion that was about to be withdrawn then
-   * stays, until a later step withdraws it.
+   * A pod of the intent still carries our demotion for its revision. If the demotion was about to be withdrawn, it
+   * stays until a later step withdraws it.
    */
   readonly staysDemoted: boolean;
-  /** The members whose pods it was meant to end, and that stay. */
+  /** The members whose pods the intent was meant to end, and whose pods remain. */
   readonly spared: readonly number[];
 }
 
 /**
- * The status after the step of an intent has ended. A demotion whose time was over, that was about to be withdrawn and
- * that is gone counts as a failed try: each try blocks writes for a while. A demotion that is still there continues
- * with its start time, and counts when it is withdrawn.
+ * The status after the step of an intent has ended. A timed-out demotion that was about to be withdrawn and is now gone
+ * counts as a failed attempt: each attempt blocks writes for a while. A demotion that is still there keeps its start
+ * time, and counts when it is withdrawn.
  */
 export function withoutIntent({ intent, ...before }: RolloutStatus, { staysDemoted, spared }: LeftOver): RolloutStatus {
   const status = withSpared(before, spared);
@@ -193,7 +196,7 @@ function withSpared({ rollout, ...status }: RolloutStatus, spared: readonly numb
   return { ...status, rollout: progress };
 }
 
-/** Our demotion whose author died before it reported it, or never received the response. */
+/** A demotion by this program whose process died before it reported it, or never received the response. */
 function demotionSeen(
   { revision }: RolloutProgress,
   { pods, cluster }: ObservedFacts['objects'],
@@ -210,8 +213,8 @@ type InPlaceProgress = Pick<RolloutProgress, 'disruptions'> & {
 type Recorded = 'updatedInPlace' | 'resizedInPlace' | 'primaryInPlace' | 'mysqldRestarted';
 
 /**
- * What a rollout records of steps and of updates in place. A restart of mysqld that these were meant to avoid counts as
- * a disruption.
+ * What a rollout records of steps and of updates in place. If mysqld restarts because of one of these, that counts as a
+ * disruption: they were meant to avoid it.
  */
 function inPlaceProgressOf(known: RolloutProgress, { snapshot: { members }, ended }: StatusContext): InPlaceProgress {
   const isDone = ended?.result === 'done' && ended.revision === known.revision;

@@ -6,7 +6,9 @@ import { memberName } from '../facts/member-name.ts';
 import type { Observation } from '../pass/observe.ts';
 import { shownHold } from './due.ts';
 
-/** What a status is made from: an observation, and the status before it. With an intent `now` is the intent's time. */
+/**
+ * What a status is built from: an observation, and the status before it. With an intent, `now` is the intent's time.
+ */
 export interface StatusContext extends Observation {
   readonly before: RolloutStatus;
   /** The hold that users see, and its sentence. */

@@ -24,7 +24,7 @@ export interface StatusReport {
 
 /**
  * The status that follows from an observation; `intent` is the step that is about to be done. Unchanged parts,
- * including timestamps, equal those of the stored status: comparing the two shows whether a write is needed.
+ * including timestamps, equal those in the stored status: comparing the two shows whether a write is needed.
  */
 export function statusOf(observation: Observation, intent: Intent | null): StatusReport {
   const context = statusContextOf(observation, intent);
@@ -69,7 +69,7 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
 
 /**
  * The status of an unusable MySQLRollout. Only the hold that explains it is new. The rest belongs to another cluster or
- * is about to be deleted, and stays unchanged. `null` while the hold is not shown.
+ * is about to be deleted, and stays as it is. `null` while the hold is not shown.
  */
 export function unusableStatusOf(observation: Observation): StatusReport | null {
   const context = statusContextOf(observation, null);
@@ -94,7 +94,7 @@ function withHolds(
   return omitUndefined<RolloutProgress>({ ...progress, heldFor: heldForOf(rollout, hold, shown, now) });
 }
 
-/** Stages count their soak from it, whichever process leads. */
+/** Stages measure their soak from this time, no matter which process leads. */
 function completeSince({ before, decision, snapshot, objects, now }: StatusContext): string | undefined {
   const { complete, hold, checksPass } = decision;
   const isHeld = hold?.rule === 'CheckFailing' || hold?.rule === 'CheckUnavailable';
@@ -140,7 +140,7 @@ function memberStatuses(context: StatusContext): readonly MemberStatus[] {
       rule: (rule === decision.hold?.rule ? shown?.hold.rule : rule) ?? undefined,
       message: memberMessage(member),
       update: updateOf(snapshot, ordinal),
-      // While MOCO re-creates the StatefulSet it is unknown which members are up to date, so nothing changes.
+      // While MOCO re-creates the StatefulSet, it is unknown which members are up to date, so nothing changes.
       ...answeredMemberFields(memory.answers, context, ordinal),
       updatedAt: updated ? (since ?? seen) : objects.statefulSet?.updateRevision ? undefined : since,
     });
@@ -149,7 +149,7 @@ function memberStatuses(context: StatusContext): readonly MemberStatus[] {
 
 /**
  * A current revision that a release replaced is remembered until Kubernetes has observed the released StatefulSet.
- * After that no earlier sync of the StatefulSet controller can overwrite the revision.
+ * After that, no earlier sync by the StatefulSet controller can overwrite it.
  */
 function promotionLeft(
   { promotion }: RolloutStatus,

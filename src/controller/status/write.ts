@@ -20,8 +20,8 @@ import type { StatusReport } from './status-report.ts';
 export type StatusWrite = 'written' | 'overtaken' | 'refused';
 
 /**
- * Replaces the status of the MySQLRollout that was read. `refused`: the CRD of the API server does not know all
- * fields, and nothing was written; the refusal is remembered.
+ * Replaces the status of the MySQLRollout that was read. `refused`: the API server's CRD lacks some fields, and nothing
+ * was written; the refusal is remembered.
  */
 export async function writeStatus(
   { memory, api, context: { world, fleet, cache } }: Pass<StatusClient>,
@@ -61,8 +61,8 @@ export async function writeIntent(
 }
 
 /**
- * The milliseconds until more must be written; `statusIn` are those until the status is due. `null` if only a change
- * requires that.
+ * The milliseconds until the next write is due; `statusIn` are those until the status is due. `null` if only a change
+ * can make one due.
  */
 export function nextIn(
   { observation, completion }: PassReport,

@@ -7,8 +7,8 @@ import type { Step } from '../step.ts';
 
 /**
  * Releases a StatefulSet that has our label although this program may no longer delete its pods. `currentRevision` is
- * written first, so that a pod that crashes afterwards comes up as it would have under OnDelete and never at an older
- * revision. Stale members stay stale until somebody lowers the partition.
+ * written first, so that a pod that crashes afterwards starts at the same revision as under OnDelete, never at an older
+ * one. Stale members stay stale until somebody lowers the partition.
  */
 function releases(situation: Situation): readonly Step[] {
   const { snapshot, policy, members } = situation;
@@ -25,7 +25,7 @@ function releases(situation: Situation): readonly Step[] {
     return observed && overwritten ? promote(promotion.to, 'correction') : [];
   }
   if (policy.mode === 'OnDelete' && !snapshot.released) return [];
-  // Nobody works at the update revision: a member that crashes still comes back at its previous revision.
+  // No member works at the update revision: a member that crashes still comes back at its previous revision.
   const isKept = keepsRevisions(situation.snapshot.statefulSet);
   return currentRevision === updateRevision || isKept ? [{ kind: 'release' }] : promote(updateRevision, 'release');
 }

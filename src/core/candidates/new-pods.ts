@@ -23,13 +23,13 @@ import { type Member, type Situation, target, toRestore } from '../situation.ts'
 import type { RestoreRule, Step } from '../step.ts';
 import { awaitingResize } from '../update-in-place.ts';
 
-// Which revision new pods get. Under OnDelete the StatefulSet controller creates each pod at the update revision,
-// whoever has deleted its predecessor. Under RollingUpdate with partition = replicas it creates each at the current
-// revision, also those of updated members, and replaces nobody.
+// Which revision new pods get. Under OnDelete the StatefulSet controller creates each pod at the update revision, no
+// matter who deleted its predecessor. Under RollingUpdate with partition = replicas it creates each pod at the current
+// revision, even for members that are already updated, and it replaces none.
 
 /**
- * The step that changes the revision of new pods, or that gives a member back its revision; `null` if nothing has to be
- * done, or nothing can be.
+ * The step that changes the revision of new pods, or that gives a member its revision back; `null` if no such step is
+ * needed or possible.
  *
  * @param outcome what the rollout does next, or why it does nothing
  */
@@ -51,7 +51,8 @@ export function newPodsStep(situation: Situation, outcome: NextStep): Step | nul
 }
 
 /**
- * For lost members, or else for a member that has to get its revision back. `null` if no member needs it, or none may.
+ * For members whose pods are missing, otherwise for a member that has to get its revision back. `null` if no member
+ * needs it, or none is allowed it.
  */
 function keptForSome(situation: Situation, lost: readonly Lost[]): { readonly step: Step | null } | null {
   const revision = revisionToKeep(situation, lost);
@@ -62,13 +63,16 @@ function keptForSome(situation: Situation, lost: readonly Lost[]): { readonly st
   return restored === null ? null : { step: keep(situation, [], 'untilCreated') ?? restore(situation, restored) };
 }
 
-/** The next step brings something of the update revision to a member, and only the revision of new pods blocks it. */
+/** The next step would update a member, and only the revision of new pods blocks that step. */
 function bringsNow(situation: Situation, { candidate, hold }: NextStep): boolean {
   if (hold !== null && hold.rule !== 'RevisionsKept') return false;
   return kindsOf(effects(situation, candidate)).includes('brings');
 }
 
-/** The hold may last, and the data of every member are of the revision, so no member could be set back. */
+/**
+ * The hold may last, and the data of every member belong to the current revision, so no member could start on data
+ * newer than itself.
+ */
 function isHeldAtRest(situation: Situation, { hold }: NextStep): boolean {
   const { members, snapshot } = situation;
   if (!isLasting(hold) || snapshot.strategyKeeper === 'webhook') return false;
@@ -77,8 +81,8 @@ function isHeldAtRest(situation: Situation, { hold }: NextStep): boolean {
 }
 
 /**
- * A step of the rollout is not over. That includes one whose pod still seems untouched. A step is over whose member
- * fails at the update revision: its next pod would fail as well, perhaps before anybody sees it run.
+ * A step of the rollout is still in progress, even if its pod seems untouched. If the member of a step fails at the
+ * update revision, that step is over: its next pod would fail as well, perhaps before the controller sees it run.
  */
 function isUnderWay(situation: Situation): boolean {
   const { members, missing } = situation;
@@ -91,7 +95,7 @@ function isUnderWay(situation: Situation): boolean {
   );
 }
 
-/** A member that a step has taken has yet to come back updated, or the second half of its step has yet to update it. */
+/** The pod that a step replaced has yet to come back updated, or the second half of the step has yet to update it. */
 function isBringing(situation: Situation): boolean {
   const { members } = situation;
   return (
@@ -103,11 +107,11 @@ function isBringing(situation: Situation): boolean {
 
 const isLasting = (hold: Hold | null): boolean => hold !== null && !isBrief(hold.rule) && !isRoutine(hold.rule);
 
-/** No member is stale, or a member could be set back. */
+/** No member is stale, or some member could start on data newer than itself. */
 const mustUpdateNew = (situation: Situation): boolean =>
   situation.members.every(({ updated }) => updated) || !suitsEveryMember(situation, situation.currentRevision);
 
-/** `null` if new pods already come up at that revision, or cannot. */
+/** `null` if new pods already start at that revision, or cannot. */
 function keep(situation: Situation, lost: readonly Lost[], lasts: 'whileHeld' | 'untilCreated'): Step | null {
   const { members, currentRevision } = situation;
   const revision = revisionToKeep(situation, lost);
@@ -133,10 +137,10 @@ interface Restorable {
 }
 
 /**
- * An updated member that gets its previous revision back: a person asks for it and it fails, or somebody else has
- * updated it while it was held, and its mysqld has not started since. A working member is left alone, and a restart of
- * it is no failure. A member whose mysqld has started is restored only if a person asks for it and MySQL supports the
- * way back.
+ * An updated member that has to get its previous revision back. Either a person asks for it and the member fails, or
+ * somebody else updated the member while it was held and its mysqld has not started since. A working member is left
+ * alone, and restarting it is no failure. Once mysqld has started, the member is restored only if a person asks for it
+ * and MySQL supports the downgrade.
  */
 function memberToRestore(situation: Situation, revision: string): Restorable | null {
   const requested = toRestore(situation);
@@ -160,13 +164,13 @@ function memberToRestore(situation: Situation, revision: string): Restorable | n
 
 const fails = ({ state, crashLoop }: Member): boolean => state === 'down' || crashLoop !== null;
 
-/** Nothing would update it again at once. */
+/** Nothing would update it again immediately. */
 const wouldStay = (situation: Situation, { pinned, ordinal }: Member): boolean =>
   pinned ||
   ordinal < situation.policy.partition ||
   (!isVerified(situation) && !isOverridden(situation, 'UpdateRevisionFailing'));
 
-/** Only once new pods come up at the previous revision of the member. */
+/** Only once new pods start at the previous revision of the member. */
 function restore(situation: Situation, { member, rule }: Restorable): Step | null {
   return keepsRevisions(situation.snapshot.statefulSet) ? { kind: 'restore', rule, targets: [target(member)] } : null;
 }

@@ -13,7 +13,7 @@ export interface Stage {
 /** In which order clusters begin their rollouts. */
 export interface Sequence {
   readonly name: string;
-  /** Why its spec can't be read, or `null`. Then no cluster that it may select begins. */
+  /** Why its spec cannot be read, or `null`. Meanwhile no cluster that it may select begins. */
   readonly problem: string | null;
   /** How long a cluster has to be stale before it begins: a change may reach an earlier stage later. */
   readonly settleSeconds: number;
@@ -44,7 +44,7 @@ export interface StagedCluster {
   /** `namespace/name`. */
   readonly key: string;
   readonly places: readonly Place[];
-  /** Its rollout has begun or is about to, or its nodes are being asked whether it can, and no user holds it. */
+  /** Its rollout has begun or is about to, or nodes are checking whether it can, and no user holds it. */
   readonly rolling: boolean;
   /** When its first stale member was seen, in Unix seconds, if its rollout has not begun. Otherwise `null`. */
   readonly waitingSince: number | null;
@@ -58,8 +58,8 @@ export interface StagedCluster {
 }
 
 /**
- * A cluster that was the last one of its stage, or failed there, when it was deleted, taken offline, or relabelled in
- * the middle of a change. Nobody knows now what it would have shown.
+ * A cluster that failed in its stage, or was the only one left there, when it was deleted, taken offline, or relabelled
+ * in the middle of a change. What it would have shown about the change is lost.
  */
 export interface GoneCluster {
   /** `namespace/name`. */
@@ -76,7 +76,7 @@ export interface StageCount {
   readonly rolling: number;
   /** Neither rolling nor begun. */
   readonly waiting: number;
-  /** Clusters whose nodes are being asked count as rolling, and have not begun. */
+  /** Clusters in preflight count as rolling although they have not begun. */
   readonly notBegun: number;
   readonly failing: number;
   /** The first cluster, by name, that is not complete and healthy. `null` if all are. */
@@ -85,7 +85,7 @@ export interface StageCount {
   readonly failed: string | null;
   /** The cluster that became complete last, and when. */
   readonly last: { readonly key: string; readonly since: number } | null;
-  /** The clusters that need a turn, those that have waited longest first. */
+  /** The clusters that need a turn, longest wait first. */
   readonly queue: readonly Queued[];
   readonly gone: readonly GoneCluster[];
 }
@@ -95,7 +95,7 @@ export interface Queued {
   readonly since: number;
 }
 
-/** The clusters that have waited longest go first, then by name. */
+/** Clusters are ordered by how long they have waited, then by name. */
 export const isBefore = (one: Queued, other: Queued): boolean =>
   one.since < other.since || (one.since === other.since && one.key < other.key);
 

@@ -10,7 +10,7 @@ import { type FleetHold, type FleetWait, freeSlots, type StageGate } from './wai
 
 // Why a cluster of a sequence may not begin yet, from the counts of its stages.
 
-/** What a stage waits for, for any of its clusters, the strongest reason first. A soak that is over is also listed. */
+/** What any cluster of a stage waits for, the strongest reason first. A soak that is over is also listed. */
 export function stageGates(
   { name: sequence, stages }: Sequence,
   counts: readonly StageCount[],
@@ -56,8 +56,8 @@ export function stageGates(
 }
 
 /**
- * Why a cluster whose rollout has not begun may not begin it, the strongest reason first. Pure, and nothing is
- * remembered: the same fleet gives the same answer to every leader. `countsOf` has the counts of each sequence.
+ * Why a cluster may not begin its rollout yet, the strongest reason first. Pure, and nothing is remembered: every
+ * leader gets the same answer for the same fleet. `countsOf` has the counts of each sequence.
  */
 export function stageWaits(
   asking: StagedCluster,

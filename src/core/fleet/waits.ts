@@ -1,4 +1,4 @@
-// The reasons for which a cluster waits for others, and its place in the queue for slots.
+// Why a cluster waits for others, and its place in the queue for slots.
 
 interface NamedStage {
   readonly sequence: string;
@@ -17,9 +17,9 @@ export type StageGate =
       readonly maxFailures: number;
       readonly cluster: string;
     })
-  /** A cluster that failed in it, or was its last one, has left it in the middle of a change. */
+  /** A cluster that failed in it, or was the only one left in it, has left it in the middle of a change. */
   | (NamedStage & { readonly rule: 'StageMemberGone'; readonly cluster: string; readonly failing: boolean })
-  /** This many of its clusters are not up to date and healthy. */
+  /** The number of its clusters that are not up to date and healthy. */
   | (NamedStage & {
       readonly rule: 'AwaitingEarlierStage';
       readonly clusters: number;
@@ -55,10 +55,10 @@ export type FleetHold =
       readonly settleSeconds: number;
       readonly until: number;
     }
-  /** As many clusters of the stage are rolling as may. `place` in the queue counts from 1. */
+  /** The stage has as many rolling clusters as it allows. `place` in the queue counts from 1. */
   | (NamedStage & { readonly rule: 'AwaitingStageSlot'; readonly limit: number; readonly place: number });
 
-/** A hold that others cause, and the seconds until time alone ends it; `null` if time does not end it. */
+/** A hold that other clusters cause, and the seconds until time alone ends it; `null` if time does not end it. */
 export interface FleetWait {
   readonly hold: FleetHold;
   readonly remainingSeconds: number | null;
@@ -67,11 +67,11 @@ export interface FleetWait {
 /** What the fleet's limit needs to know about the clusters other than the one that asks for a slot. */
 export interface FleetCounts {
   readonly limit: number;
-  /** How many are rolling: members have been taken, or one is unavailable. They keep their slots. */
+  /** How many are rolling: members have been replaced, or one is unavailable. They keep their slots. */
   readonly rolling: number;
   /** Those that cannot continue until a person acts, by name. */
   readonly stuck: readonly StuckCluster[];
-  /** How many of the others have needed a slot for longer. */
+  /** How many of the others have waited longer for a slot. */
   readonly ahead: number;
   /**
    * The cluster, as `namespace/name`, that goes first: no other one begins until a member of it has verified its
@@ -91,15 +91,16 @@ export interface FleetPlace {
   /** In the queue, counted from 1. */
   readonly place: number;
   readonly limit: number;
-  /** The rolling clusters that cannot continue until a person acts, by name. Their slots may not become free soon. */
+  /**
+   * The rolling clusters that cannot continue until a person acts, by name. Their slots may stay occupied for a long
+   * time.
+   */
   readonly stuck: readonly StuckCluster[];
-  /** The cluster that goes first, as `namespace/name`, if it alone may be rolling. */
+  /** The cluster that goes first, as `namespace/name`, if no other cluster may be rolling. */
   readonly first?: string;
   /** After that it keeps this cluster, which is of another namespace, waiting no longer. */
   readonly firstForSeconds?: number;
-  /**
-   * The namespace whose clusters have as many slots as one namespace may; `limit`, `place` and `stalled` refer to it.
-   */
+  /** The namespace whose clusters already use its share of the slots; `limit`, `place` and `stalled` refer to it. */
   readonly namespace?: string;
 }
 

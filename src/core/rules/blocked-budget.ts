@@ -9,9 +9,9 @@ export interface BlockedBudget {
   readonly message: string | null;
   /** How many evictions whose pods may still exist use up the budget; absent if there are none. */
   readonly awaiting?: number;
-  /** Of one that MOCO did not create; absent if nothing shows it. */
+  /** The owner of a budget that MOCO did not create; absent if it cannot be determined. */
   readonly whose?: string;
-  /** The rule whose override has no effect, because the API server refuses what it would allow. */
+  /** The rule whose override has no effect, because the API server would refuse the step anyway. */
   readonly inVain?: 'BackupRunning';
 }
 
@@ -38,7 +38,7 @@ export function explainBudget(blocked: BlockedBudget): string {
 const refusalSeconds = 10;
 
 export function blockedBudget({ snapshot, deadlines, overridden }: Situation): BlockedBudget | null {
-  // The message is about a budget that a person may change.
+  // Prefers a budget that a person may change, since the message is for a person.
   const budgets = snapshot.budgets.toSorted((one, other) => Number(one.ofMoco) - Number(other.ofMoco));
   for (const budget of budgets) {
     const { name, currentHealthy: healthy, desiredHealthy: needed, awaiting, refusal, whose, ofMoco } = budget;

@@ -16,10 +16,10 @@ import type { Asked, AssumedEnd, MemberName, Rule, RuleAttributes } from './rule
 import { failing, unfinished } from './unfinished.ts';
 import { untouchable } from './untouchable.ts';
 
-// Every rule that can block a rollout, once, in the order in which they are asked. Types, sentences, `explain`,
+// Every rule that can block a rollout, once, in the order in which they are evaluated. Types, sentences, `explain`,
 // documents and the CRD's enum come from here. A new rule needs an entry here and its place in the table of gates.
 
-/** How much rules hold, in the order in which they are asked. */
+/** What a hold of the group blocks, in the order in which the groups are evaluated. */
 export const ruleGroups = {
   untouchable: { title: 'Nothing is written at all', rules: untouchable },
   everything: { title: 'Every step is blocked, except taking back a demotion', rules: everything },
@@ -67,7 +67,7 @@ export type HoldRule = keyof Catalogue;
 export type HoldOf<Name extends HoldRule> = {
   [Each in Name]: { readonly rule: Each } & FactsOf<Catalogue[Each]>;
 }[Name];
-/** "Not now", by the name of the rule, with its facts. */
+/** "Not now": the name of the rule, and the facts behind it. */
 export type Hold = HoldOf<HoldRule>;
 
 /** By name, in the order of their groups. */
@@ -78,7 +78,7 @@ export const rulesOf = (group: RuleGroup): readonly HoldRule[] =>
   Object.keys(ruleGroups[group].rules) as readonly HoldRule[];
 export const overridableRules = holdRules.filter((name) => rules[name].overridable);
 
-/** One sentence that says what the rollout waits for, with names and numbers and without a full stop. */
+/** One sentence, without a full stop, that says with names and numbers what the rollout waits for. */
 export function explainHold(hold: Hold, name: MemberName): string {
   const { sentence } = catalogue[hold.rule] as Rule<Hold>;
   return sentence(hold, name);
@@ -89,7 +89,7 @@ export function holdOf(rule: HoldRule, asked: Asked): Hold | null {
   return facts === null ? null : ({ rule, ...facts } as Hold);
 }
 
-/** What has to be known about the hold and is not. */
+/** The question whose answer the hold lacks. */
 export const asksOf = (hold: Hold | null, situation: Situation): readonly Question[] =>
   hold === null ? [] : ((catalogue[hold.rule] as Rule<Hold>).asks?.(hold, situation) ?? []);
 
@@ -103,7 +103,7 @@ export const assumedEnd = ({ rule }: Hold): AssumedEnd<Hold> | null => (catalogu
 export const ruleAttributes = (name: string): RuleAttributes | undefined =>
   Object.hasOwn(rules, name) ? rules[name as HoldRule] : undefined;
 
-/** The alert that fires while the hold lasts; `null` if the wait was requested. */
+/** The alert that fires while the hold lasts; `null` if a user requested the wait. */
 export function alertOf(name: HoldRule): string | null {
   const { alert, alarms, requestedBy } = rules[name];
   if (alert !== undefined) return alert;
@@ -123,7 +123,7 @@ export const isRequestedByUser = (name: string): boolean => ruleAttributes(name)
 export const isEndedByPerson = (name: string): boolean => ruleAttributes(name)?.endedBy.includes('a person') === true;
 export const isRoutine = (name: string): boolean => ruleAttributes(name)?.routine === true;
 export const isBrief = (name: string): boolean => ruleAttributes(name)?.brief === true;
-/** The question for whose answer the rule waits, or `undefined`. */
+/** The question whose answer the rule waits for, or `undefined`. */
 export const awaitedBy = (name: string): QuestionKind | undefined => ruleAttributes(name)?.awaits;
 /** The cluster keeps its turn in the fleet while the rule holds. */
 export const keepsTurn = (name: string | undefined): boolean =>

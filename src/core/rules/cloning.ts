@@ -8,32 +8,34 @@ import { after, rule } from './rule.ts';
 
 interface Clone {
   readonly member: number;
-  /** MySQL says that the clone has not completed, and the agent does not run it. */
+  /** MySQL reports that the clone has not completed, but the agent does not run it. */
   readonly unfinished: boolean;
-  /** Only where mysqld says how far it is. */
+  /** Only if mysqld reports its progress. */
   readonly progress?: ShownProgress;
 }
 
 /** As people see it, so that a message does not change with every byte. */
 interface ShownProgress {
   readonly stage: string;
-  /** In tens. */
+  /** In steps of ten. */
   readonly percent: number;
   readonly estimatedBytes: number;
-  /** Nothing has advanced for `stillSeconds`. */
+  /** The progress has not changed for `stillSeconds`. */
   readonly isStill: boolean;
 }
 
-/** A clone that reports nothing new for so long is worth a word. The alarm comes at the progress deadline. */
+/**
+ * A clone that makes no progress for this long is mentioned in the message. The alert fires at the progress deadline.
+ */
 const stillSeconds = 300;
 
 interface UnknownClone {
   readonly member: number;
-  /** Why its agent does not say; `null` if it was not asked recently enough. */
+  /** Why its agent does not report it; `null` if the agent was not asked recently enough. */
   readonly message: string | null;
 }
 
-/** A replica that copies its data is left alone: the copy would begin anew. */
+/** A replica that copies its data is left alone: otherwise the copy would start over. */
 export const cloning = {
   Cloning: rule<Clone>({
     holds: ({ situation, members }) =>
@@ -53,16 +55,16 @@ export const cloning = {
         : `${name(member)} copies the data of another member, and would start again if it were restarted${explainProgress(progress)}`,
     meaning: 'A replica clones: it copies the data of another member.',
     details:
-      'Its agent says so. The copy of a large database takes hours, and after a restart it starts again, which puts load on the other member once more. The wait has no time limit. If the agent no longer runs the clone, but MySQL does not report it as completed, the wait ends after progressDeadlineSeconds. With the feature gate ReplicationFacts its mysqld reports the progress of the clone, and the progress deadline counts from the last advance. Meanwhile no other member is replaced beyond maxUnavailable.',
+      'Its agent reports this. Copying a large database takes hours. A restart makes the copy start over, which puts load on the other member once more. The wait has no time limit. If the agent no longer runs the clone, but MySQL does not report it as completed, the wait ends after progressDeadlineSeconds. With the feature gate ReplicationFacts its mysqld reports the progress of the clone, and the progress deadline counts from the last advance. Meanwhile no other member is replaced beyond maxUnavailable.',
     endedBy: ['the members', 'MOCO', 'a person'],
     ends: 'By itself, when the copy is complete: mysqld then restarts once. `SELECT STAGE, STATE, ESTIMATE, DATA FROM performance_schema.clone_progress` in the member shows how far it is. If nothing advances, look at the logs of its agent and of moco-controller. `override NAME Cloning` replaces the member anyway.',
     overridable: true,
-    overriding: 'moco-rollout then deletes the pod of the replica, and its copy starts again',
+    overriding: 'moco-rollout then deletes the pod of the replica, and its copy starts over',
     assumed: after('member', recovered),
   }),
 };
 
-/** In the group of the steps: its agent is only asked once nothing else holds. */
+/** Among the last rules: its agent is asked only once nothing else holds. */
 export const cloneUnread = {
   CloneUnknown: rule<UnknownClone>({
     holds: ({ situation, members }) =>
@@ -79,13 +81,13 @@ export const cloneUnread = {
       message === null
         ? `the agent of ${name(member)} has not said yet whether it copies the data of another member`
         : `it is unknown whether ${name(member)} copies the data of another member: ${withoutFullStop(message)}`,
-    meaning: 'The agent of a running replica that is not ready has not said whether the replica clones.',
+    meaning: 'A replica runs but is not ready, and its agent has not reported whether it is cloning.',
     details:
-      'A replica that clones looks like one that is behind. Its agent is asked right before the replica would be restarted. If the agent does not answer, the wait ends once mysqld has not been ready for progressDeadlineSeconds.',
+      'A replica that is cloning looks like one that is behind. Its agent is asked right before the replica would be restarted. If the agent does not answer, the wait ends once mysqld has not been ready for progressDeadlineSeconds.',
     endedBy: ['the members', 'time', 'a person'],
     ends: 'By itself, within seconds. If the agent does not answer, look at its container.',
     overridable: true,
-    overriding: 'moco-rollout then deletes the pod of the replica although it may clone, and the copy starts again',
+    overriding: 'moco-rollout then deletes the pod of the replica although it may be cloning, and the copy starts over',
     brief: true,
     awaits: 'clones',
     assumed: after('moment', (snapshot, { member }) => ({
@@ -115,7 +117,7 @@ function explainProgress(progress: ShownProgress | undefined): string {
   return `; at least ${percent} % of ${size} is copied${inStage}${still}`;
 }
 
-/** Since the clone of the member last advanced; `null` if it makes none, or if nobody says how far it is. */
+/** Seconds since the clone of the member last advanced; `null` if it is not cloning, or if its progress is unknown. */
 export const cloneAdvancedForSeconds = ({ members }: Situation, ordinal: number): number | null =>
   members.find((member) => member.ordinal === ordinal)?.facts.clone?.unchangedForSeconds ?? null;
 

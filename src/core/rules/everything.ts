@@ -8,11 +8,11 @@ import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 
 // Rules that block every step except taking back a demotion.
 
-/** How long a policy has to be gone before its end permits anything. */
+/** How long a policy has to be gone before the end of its settings permits anything. */
 const policySettlesSeconds = 30;
 
 /**
- * Every step is blocked, except taking back a demotion. Requests of a person come first, so that they stay visible
+ * Every step is blocked, except taking back a demotion. What a person requested comes first, so that it stays visible
  * while MOCO writes the StatefulSet.
  */
 export const everything = {
@@ -21,14 +21,14 @@ export const everything = {
       const { snapshot, policy } = asked.situation;
       const unreadable = isReadable(policy.maxUnavailable) ? null : `maxUnavailable is ${policy.maxUnavailable}`;
       const problem = snapshot.settingsProblem ?? unreadable;
-      // The program that replaces pods changes only if a pause would not hold that.
+      // Invalid settings hold a change of who replaces the pods only if the rollout is paused as well.
       if (asksFor(asked, 'handsOver') && !(policy.paused && snapshot.settingsProblem !== null)) return null;
       return problem === null ? null : { problem };
     },
     sentence: ({ problem }) => `the settings are invalid: ${withoutFullStop(problem)}`,
     meaning: 'A setting of this cluster is invalid.',
     details:
-      'Examples are a value out of its range, and two policies with the same priority that disagree. The default does not apply instead, because the user has asked for something else.',
+      'Examples are a value out of range, and two policies of the same priority that disagree. The controller does not fall back to the default, because the user has asked for something else.',
     endedBy: ['a person'],
     ends: 'Correct the field that the message names, in the MySQLRollout or the MySQLRolloutPolicy.',
     alarms: true,
@@ -112,7 +112,7 @@ export const everything = {
       `${policy} decided settings of this cluster and no longer exists; the settings without it apply after ${policySettlesSeconds} s`,
     meaning:
       'A MySQLRolloutPolicy that decided settings of the cluster was deleted, and other values are in force now.',
-    details: `The end of a freeze, of maintenance windows or of a limit permits nothing before ${policySettlesSeconds} seconds have passed: the policy may be about to be created again, for example by a tool that replaces objects. To end a freeze at once, set \`paused: false\` in the policy before you delete it.`,
+    details: `If the policy was a freeze, maintenance windows or a limit, its end permits nothing before ${policySettlesSeconds} seconds have passed: the policy may be about to be created again, for example by a tool that replaces objects. To end a freeze at once, set \`paused: false\` in the policy before you delete it.`,
     endedBy: ['time', 'a person'],
     ends: `By itself, after ${policySettlesSeconds} seconds, or when the policy exists again.`,
     assumed: after('requeue', (snapshot) => ({ ...snapshot, policyGone: null })),
@@ -122,14 +122,14 @@ export const everything = {
     sentence: () => 'the StatefulSet is being deleted or re-created',
     meaning: 'MOCO is re-creating the StatefulSet.',
     details:
-      'MOCO does so to change the volume template, as for bigger volumes. The pods stay. Whether the claims and the file systems have grown is not looked at: Kubernetes goes on with that in a running pod, and in the next one.',
+      'MOCO does so to change the volume template, for example to enlarge volumes. The pods stay. The controller does not check whether the claims and the file systems have grown: Kubernetes continues with that in the running pods, and in their successors.',
     endedBy: ['MOCO'],
     ends: 'By itself, once the new StatefulSet exists.',
     brief: true,
     assumed: after('moment', (snapshot) => withStatefulSet(snapshot, { deleting: false })),
   }),
   StatefulSetNotObserved: rule<{
-    /** Absent while nobody writes the StatefulSet again and again. */
+    /** Absent unless somebody writes the StatefulSet again and again. */
     readonly contention?: Contention;
   }>({
     holds: (asked) => {
@@ -143,9 +143,9 @@ export const everything = {
         ? 'Kubernetes has not yet observed the newest generation of the StatefulSet'
         : explainContention(contention),
     meaning:
-      'Kubernetes has not yet observed the newest generation of the StatefulSet, or somebody writes the StatefulSet again and again, or resets each partition that is set.',
+      'Kubernetes has not yet observed the newest generation of the StatefulSet, or another program keeps writing the StatefulSet or resetting its partition.',
     details:
-      'Until then the update revision may belong to the previous template. MOCO writes the StatefulSets of some manifests several times a second (cybozu-go/moco#782): the API server alters a field that MOCO applies, so MOCO applies it again, which resets the partition that MOCO lowers. In a rollout by partitions a member may then be restarted many times, and come back at its old revision. The message names the writer and the field.',
+      'Until Kubernetes has observed it, the update revision may belong to the previous template. MOCO writes the StatefulSets of some manifests several times a second (cybozu-go/moco#782): the API server alters a field that MOCO applies, so MOCO applies it again, which resets the partition that MOCO lowers. In a rollout by partitions a member may then be restarted many times, and come back at its old revision. The message names the writer and the field.',
     endedBy: ['Kubernetes', 'a person'],
     ends: 'By itself within moments. If the message names a field, correct it in the MySQLCluster; adoption ends these writes as well. If it names another writer, stop that one. Otherwise check that kube-controller-manager runs.',
     brief: true,
@@ -187,16 +187,16 @@ export const everything = {
     details:
       "The controller is about to adopt the StatefulSet, or has adopted it recently. A StatefulSet that returns to RollingUpdate is adopted again after 30 seconds, doubling to 5 minutes. Meanwhile MOCO's partition controller continues.",
     endedBy: ['moco-rollout'],
-    ends: 'By itself. If it comes back again and again, admission is sometimes unavailable, or another program writes the strategy: `kubectl get statefulset NAME -o yaml --show-managed-fields`.',
+    ends: 'By itself. If it recurs, admission is sometimes unavailable, or another program writes the strategy: `kubectl get statefulset NAME -o yaml --show-managed-fields`.',
     assumed: after('requeue', (snapshot) =>
       withStatefulSet(snapshot, { strategy: 'OnDelete', labelled: true, newPods: 'UpdateRevision', partition: null }),
     ),
   }),
   RevisionFlapping: rule<{
     readonly revisions: number;
-    /** When no more than three of them are left within ten minutes. */
+    /** When at most three revisions are left within ten minutes. */
     readonly until: string;
-    /** Absent if nothing shows one. */
+    /** Absent if the writers are not known. */
     readonly writers?: readonly string[];
   }>({
     holds: (asked) =>
@@ -205,9 +205,9 @@ export const everything = {
       `${revisions} update revisions within ten minutes: ${explainWriters(writers ?? [])}; the rollout continues at ${until} unless another one appears`,
     meaning: 'More than three update revisions appeared within ten minutes, and their rollouts are not complete.',
     details:
-      'Two programs that overwrite each other, a reloader, or somebody who tries several templates. The message names those whose write of the pod template is in `managedFields`, the newest first. Members that are down do not wait: a correction reaches them at once.',
+      'The cause may be two programs that overwrite each other, a reloader, or somebody who tries several templates. The message names the writers of the pod template that `managedFields` shows, the newest first. Members that are down do not wait: a correction reaches them immediately.',
     endedBy: ['time', 'a person'],
-    ends: 'By itself, once ten minutes pass with fewer new revisions. `kubectl get mysqlcluster NAME -o yaml --show-managed-fields` shows who has written what, and when; the StatefulSet has the fields of a reloader and of `kubectl rollout restart`.',
+    ends: 'By itself, once ten minutes pass with fewer new revisions. `kubectl get mysqlcluster NAME -o yaml --show-managed-fields` shows who has written what, and when. The fields of a reloader and of `kubectl rollout restart` are in the StatefulSet.',
     overridable: true,
     alarms: true,
     phase: 'Failing',
@@ -221,7 +221,7 @@ export const everything = {
 /**
  * While this program has to adopt a StatefulSet, or leaves it to partitions, each of these writes may undo the last
  * step of the rollout. An adopted StatefulSet only waits for the status. The decision is repeated after a while, since
- * no event may follow the last write.
+ * the last write may be followed by no event.
  */
 function isContested(asked: Asked): boolean {
   const { situation } = asked;
@@ -232,7 +232,7 @@ function isContested(asked: Asked): boolean {
 
 const contentionReviewSeconds = 10;
 
-/** The program that replaces pods stays the same, and only repairs happen, if the user allows these. */
+/** Whether a pause holds the step. Who replaces the pods never changes; repairs continue if the user allows them. */
 function isPausedFor(asked: Asked): boolean {
   const { situation } = asked;
   const { policy, snapshot } = situation;
@@ -248,7 +248,7 @@ function explainWriters(writers: readonly string[]): string {
   return `${writers.join(', ')} have written the pod template, ${newest} last`;
 }
 
-/** More update revisions than this within ten minutes are no corrections. */
+/** More update revisions than this within ten minutes are not just corrections. */
 const mostRevisions = 3;
 export const flappingWindowSeconds = 600;
 

@@ -2,13 +2,13 @@ import type { FleetHold, FleetPlace, StuckCluster } from '../fleet/waits.ts';
 import { andMore, durationText, timeText, withoutFullStop } from '../sentences.ts';
 import { after, type Rule, rule } from './rule.ts';
 
-// The holds that other clusters cause are facts; the rules name them.
+// Holds that other clusters cause are facts here; the rules give them names.
 
 type FleetHoldOf<Name extends FleetHold['rule']> = Extract<FleetHold, { readonly rule: Name }>;
 
 /**
- * A rule that holds while the wait with its name lasts. `plan --fleet` plays the other clusters; a plan of one cluster
- * assumes that the wait is over. Each can be overridden for one cluster.
+ * A rule that holds while the wait of the same name lasts. `plan --fleet` simulates the other clusters; a plan of one
+ * cluster assumes that the wait is over. Each rule can be overridden for one cluster.
  */
 const byOthers = <Name extends FleetHold['rule']>(
   name: Name,
@@ -31,7 +31,7 @@ const byOthers = <Name extends FleetHold['rule']>(
 
 const requestedBy = 'a MySQLRolloutSequence';
 
-/** How many clusters of a stage are not done, and one of them. */
+/** How many clusters of a stage are unfinished, and the name of one. */
 export function notYet(unfinished: number, clusters: number, cluster: string): string {
   if (clusters === 1) return `${cluster} is not up to date and healthy`;
   return unfinished === 1
@@ -39,16 +39,13 @@ export function notYet(unfinished: number, clusters: number, cluster: string): s
     : `${unfinished} of ${clusters} clusters are not up to date and healthy, ${cluster} among them`;
 }
 
-/**
- * Stages of a MySQLRolloutSequence, and failures in the fleet: members that are down are replaced, and nothing else
- * happens.
- */
+/** Stages of a MySQLRolloutSequence, and failures in the fleet. Only members that are down are replaced. */
 export const fleet = {
   SequencesUnreadable: byOthers('SequencesUnreadable', {
     sentence: ({ message }) => `the controller cannot read MySQLRolloutSequences: ${withoutFullStop(message)}`,
     meaning: 'The controller cannot read MySQLRolloutSequences, so it is unknown which clusters go first.',
     details:
-      'Any of them may select the cluster, so it begins no rollout. Rollouts that have begun go on, and members that are down are replaced. Without the CRD there are no sequences, and nothing waits for them. With `--namespaces` the controller is meant to read none.',
+      'Any of them may select the cluster, so it begins no rollout. Rollouts that have begun continue, and members that are down are replaced. Without the CRD there are no sequences, and nothing waits for them. With `--namespaces` the controller is meant to read none.',
     endedBy: ['a person'],
     ends: 'By itself within seconds, once they can be read. If a right is missing, apply the roles of this version: `kubectl moco-rollout check` names it.',
     alarms: true,
@@ -58,7 +55,7 @@ export const fleet = {
       `${sequence === null ? 'a MySQLRolloutSequence' : `MySQLRolloutSequence ${sequence}`} selected this cluster and no longer exists; the deletion takes effect at ${timeText(until)}`,
     meaning: 'A MySQLRolloutSequence that selected the cluster was deleted.',
     details:
-      'It may be about to be created again, for example by a tool that replaces objects, so the cluster waits for 30 seconds before it begins a rollout out of turn. A controller that starts in that time knows of it from the hold in the status.',
+      'It may be about to be created again, for example by a tool that replaces objects, so the cluster waits for 30 seconds before it begins a rollout out of turn. A controller that starts in that time learns of it from the hold in the status.',
     endedBy: ['time'],
     ends: 'By itself, at the time that the message names, or when the sequence exists again.',
     requestedBy,
@@ -67,7 +64,7 @@ export const fleet = {
     sentence: ({ sequences }) => `more than one MySQLRolloutSequence selects this cluster: ${sequences.join(', ')}`,
     meaning: 'More than one MySQLRolloutSequence selects the cluster.',
     details:
-      'It is unknown which of them is meant, so the cluster begins no rollout. It counts in its stage of each of them.',
+      'It is unknown which of them is meant, so the cluster begins no rollout. It counts in its stage in each of them.',
     endedBy: ['a person'],
     ends: 'Change a selector of the sequences, or a label of the MySQLCluster, so that one sequence remains.',
     alarms: true,
@@ -83,9 +80,9 @@ export const fleet = {
   StageFailing: byOthers('StageFailing', {
     sentence: ({ sequence, stage, failing, maxFailures, cluster }) =>
       `${failing === 1 ? `${cluster} fails` : `${cluster} and ${failing - 1} more fail`} in stage ${stage} of sequence ${sequence} (maxFailures ${maxFailures}): no other cluster begins`,
-    meaning: 'More rollouts of a stage fail than maxFailures allows, and no other cluster of the sequence begins.',
+    meaning: 'More rollouts of a stage fail than maxFailures allows, so no other cluster of the sequence begins.',
     details:
-      'A rollout fails when its revision fails, or when it has begun and is stalled. Rollouts that have begun go on, and members that are down are replaced.',
+      'A rollout fails when its revision fails, or when it has begun and is stalled. Rollouts that have begun continue, and members that are down are replaced.',
     endedBy: ['a person'],
     ends: 'Correct the template of the failing cluster. The correction does not wait for other clusters.',
     requestedBy,
@@ -97,11 +94,11 @@ export const fleet = {
         ? `${cluster} failed in stage ${stage} of sequence ${sequence}, and was deleted, taken offline or given other labels since: a person has to let the others begin`
         : `${cluster} was the last cluster of stage ${stage} of sequence ${sequence}, and was deleted, taken offline or given other labels in the middle of a change: nothing shows that the change works`,
     meaning:
-      'A cluster that failed in its stage, or was the last one of it, has left the stage in the middle of a change.',
+      'A cluster that failed in its stage, or was the only one left in it, has left the stage in the middle of a change.',
     details:
-      'Without it nothing shows whether the change works. After a failure no cluster of the sequence begins, if more have failed than `maxFailures` allows; otherwise the later stages wait. A stage that has been empty since before the change holds nobody. The MySQLRolloutSequence names such clusters in `status.stages[].gone`, and forgets them once they are back in the stage, once another cluster is in a stage that was empty, or once a change has reached every cluster of the sequence.',
+      'Without it nothing shows whether the change works. If more clusters have failed than `maxFailures` allows, no cluster of the sequence begins; otherwise only the later stages wait. A stage that was already empty before the change holds no cluster. The MySQLRolloutSequence names such clusters in `status.stages[].gone`, and forgets them once they are back in the stage, once another cluster is in a stage that was empty, or once a change has reached every cluster of the sequence.',
     endedBy: ['a person'],
-    ends: 'Find out what happened to the change in that cluster. Then bring the cluster back, revert the change, or let single clusters begin: `override NAME StageMemberGone`. Removing the stage from the sequence ends it for all.',
+    ends: 'Find out what happened to the change in that cluster. Then bring the cluster back, revert the change, or let single clusters begin: `override NAME StageMemberGone`. Removing the stage from the sequence ends the hold for all clusters.',
     alarms: true,
   }),
   AwaitingEarlierStage: byOthers('AwaitingEarlierStage', {
@@ -109,7 +106,7 @@ export const fleet = {
       `stage ${stage} of sequence ${sequence} goes first: ${notYet(unfinished, clusters, cluster)}`,
     meaning: 'A cluster of an earlier stage is not up to date and healthy.',
     details:
-      'It is stale, rolling, failing, or not healthy, or its state is not known yet. A paused or released cluster with stale members counts as well; one that is offline does not.',
+      'It is stale, rolling, failing, or not healthy, or its state is not known yet. A paused or released cluster with stale members counts as well; an offline cluster does not.',
     endedBy: ['time', 'a person'],
     ends: 'By itself, when every cluster of the earlier stages is complete. `kubectl get mysqlrolloutsequences` shows how far they are.',
     requestedBy,
@@ -135,19 +132,19 @@ export const fleet = {
   FleetFailing: byOthers('FleetFailing', {
     sentence: ({ failing, limit, cluster }) =>
       `${failing === 1 ? `the rollout of ${cluster} fails` : `the rollouts of ${cluster} and ${failing - 1} more fail`} (--max-failing-rollouts ${limit}): no other cluster begins`,
-    meaning: 'So many rollouts in the fleet fail that no other one begins (--max-failing-rollouts).',
+    meaning: 'Too many rollouts in the fleet fail, so no other one begins (--max-failing-rollouts).',
     details:
-      'A rollout fails when its revision fails, or when it has begun and is stalled. Each failing rollout in the namespace of this cluster counts, and each other namespace with failures counts once, so that no tenant stops the others. Rollouts that have begun continue, and members that are down are replaced, including those that a failing revision has taken down.',
+      'A rollout fails when its revision fails, or when it has begun and is stalled. Each failing rollout in the namespace of this cluster counts, and each other namespace with failures counts once, so that no tenant stops the others. Rollouts that have begun continue, and members that are down are replaced, even if a failing revision brought them down.',
     endedBy: ['a person'],
-    ends: 'Correct the templates of the failing clusters: `kubectl moco-rollout status -A` shows them. By itself, once fewer rollouts fail.',
+    ends: 'Correct the templates of the failing clusters: `kubectl moco-rollout status -A` shows them. The hold ends once fewer rollouts fail.',
     requestedBy: '`--max-failing-rollouts`',
     alert: 'MocoRolloutFleetFailing',
   }),
 };
 
 /**
- * Turns among clusters. These rules are asked about a step that nothing else is known to hold: a cluster that could not
- * use its turn does not wait for one.
+ * The order of clusters. These rules apply to a step that nothing else is known to hold: a cluster that could not use
+ * its turn does not wait for one.
  */
 export const turn = {
   AwaitingStageSlot: byOthers('AwaitingStageSlot', {
@@ -174,7 +171,7 @@ export const turn = {
     meaning:
       'The limit of rolling clusters is reached, in the fleet (--max-concurrent-rollouts) or in the namespace (--max-namespace-share), or the first cluster has not verified its revision yet (--verify-first-cluster).',
     details:
-      'Of the clusters that no MySQLRolloutSequence selects, one goes first: another one begins once no rolling cluster lacks a member that has participated at the new revision for minReadySeconds, or once a cluster has verified its revision since this one became stale. A revision that fails lets the next cluster try, up to --max-failing-rollouts. Clusters of one namespace keep those of others waiting for at most an hour. A rollout that has begun and may need a person gives up its slot while all of its members participate, and is first in the queue once it can continue. While one of its members is away it keeps its slot, and the message names it; with --release-stalled-slots it loses the slot once it is stalled. Members that are down need no slot.',
+      'One of the clusters that no MySQLRolloutSequence selects goes first. Another one begins once every rolling cluster has a member that has participated at the new revision for minReadySeconds, or once some cluster has verified its revision since this one became stale. A revision that fails lets the next cluster try, up to --max-failing-rollouts. Clusters of one namespace keep those of others waiting for at most an hour. A rollout that has begun and may need a person gives up its slot while all of its members participate, and is first in the queue once it can continue. While one of its members is away it keeps its slot, and the message names it; with --release-stalled-slots it loses the slot once it is stalled. Members that are down need no slot.',
     endedBy: ['time'],
     ends: 'By itself, when another cluster is done, or the first one has verified its revision.',
     overridable: true,

@@ -2,7 +2,7 @@ import { mostWrites, type OpenWrite } from '../on-demand-facts.ts';
 import { freshSeconds, isPastAsking } from '../replicas-behind.ts';
 import { type Asked, after, rule } from './rule.ts';
 
-/** Shorter writes end before MOCO cuts anything off, and waiting for them is part of every switchover. */
+/** Shorter writes end before MOCO cuts them off, and every switchover waits for them anyway. */
 export const longWriteSeconds = 1;
 
 interface LongWrite {
@@ -10,7 +10,7 @@ interface LongWrite {
   /** The oldest write. `null` while the primary has not answered recently. */
   readonly write: Omit<OpenWrite, 'ageSeconds'> | null;
   readonly others: number;
-  /** How long a switchover waits for writes. `null` if until they end. */
+  /** How long a switchover waits for writes. `null` if it waits until they end. */
   readonly graceSeconds: number | null;
 }
 
@@ -33,7 +33,7 @@ export const longWrite = {
     details:
       'MOCO makes the primary read-only and ends its connections: a transaction that is still open is rolled back. For up to 0.4 s the controller looks for a moment without open writes, but another write may begin right after. It never ends a write itself. Only with the feature gate ReplicationFacts.',
     endedBy: ['the members', 'time', 'a person'],
-    ends: 'When the write ends, or after longWriteGraceSeconds with `longWritePolicy: Proceed`, which is the default. The message has the session: `SHOW PROCESSLIST` in the primary shows what it does. A session that waits for its client has an open transaction and runs no statement.',
+    ends: 'When the write ends, or after longWriteGraceSeconds with `longWritePolicy: Proceed`, which is the default. The message has the session: `SHOW PROCESSLIST` in the primary shows what it is doing. A session that waits for its client has an open transaction and runs no statement.',
     overridable: true,
     assumed: after('moment', (snapshot) => snapshot),
   }),

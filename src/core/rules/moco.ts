@@ -3,18 +3,18 @@ import type { Question } from '../questions.ts';
 import type { Situation } from '../situation.ts';
 import { after, holdsIf, rule } from './rule.ts';
 
-// Without moco-controller a member that is stopped does not come back: a fresh mysqld is read-only and follows no
-// member until MOCO has configured it. MOCO's last status looks the same whether it works or not.
+// Without moco-controller a stopped member does not come back: a fresh mysqld is read-only and follows no primary until
+// MOCO has configured it. MOCO's last status looks the same whether or not it works.
 
-/** A reading counts for so long. Every pass of a rollout renews it, so that a step seldom waits for it. */
+/** How long a reading is valid. Every pass of a rollout renews it, so a step seldom waits for it. */
 const freshSeconds = 10;
 /** How often the Lease is read while a step waits, at first and once MOCO has been away for long. */
 const againSeconds = 2;
 const laterSeconds = 8;
 const longSeconds = 60;
-/** How often it is tried whether the Lease may be read. */
+/** How often the controller checks again whether it may read the Lease. */
 const forbiddenSeconds = 60;
-/** Beyond the Lease's own duration: a reading dates a renewal no better than from one reading to the next. */
+/** Added to the Lease's own duration: a reading only shows that a renewal happened since the reading before. */
 const slackSeconds = 15;
 
 interface Absence {
@@ -24,7 +24,7 @@ interface Absence {
   readonly holder: string;
 }
 
-/** In the group of the steps: the Lease is only waited for once nothing else holds. */
+/** Among the last rules: the Lease is awaited only once nothing else holds. */
 export const mocoAway = {
   MocoNotAsked: rule({
     holds: ({ situation: { snapshot } }) => holdsIf(!isKnown(snapshot.moco)),
@@ -32,7 +32,7 @@ export const mocoAway = {
     awaits: 'moco',
     sentence: () => 'waiting for the Lease of moco-controller to be read',
     meaning: 'The Lease of moco-controller has not been read recently enough for a step.',
-    details: 'It is read during a rollout, counts for 10 s, and is read again right before the step.',
+    details: 'It is read during a rollout, and again right before the step. A reading is valid for 10 s.',
     endedBy: ['time'],
     ends: 'By itself, within seconds.',
     routine: true,
@@ -44,7 +44,7 @@ export const mocoAway = {
     asks: (_, { snapshot: { moco }, deadlines }) =>
       moco.ageSeconds === null || deadlines.reached(moco.ageSeconds, againAfter(moco)) ? [{ kind: 'moco' }] : [],
     sentence: ({ lease, cause, holder }) => causes[cause](lease, holder),
-    meaning: 'Nobody renews the Lease of moco-controller, so MOCO does not work.',
+    meaning: 'No instance of moco-controller renews its Lease, so MOCO does not work.',
     details:
       "Without it a member that is stopped stays down: a fresh mysqld is read-only and follows no member until MOCO has configured it, and a switchover needs MOCO. A renewal counts if moco-rollout has seen it within the Lease's duration and 15 s; no clocks are compared. Members that are down are replaced anyway. A leader that renews its Lease and hangs is not noticed here: its last status stays as it was. Without the right to read the Lease nothing is held, and `check` says so.",
     endedBy: ['MOCO', 'a person'],

@@ -17,32 +17,33 @@ export const mysqldVersions = {
     meaning:
       'MySQL supports neither an upgrade nor a downgrade from the version of the data to that of the update revision.',
     details:
-      "The data have the version of the newest mysqld that has started on them. The versions come from the image's tag, or from what MySQL itself says; without either nothing is held. Downgrades are possible within 8.4, within 9.7, and within 8.0 to 8.0.35. Upgrades are possible to the next of the series 8.0, 8.4 and 9.7, and to the innovation releases before that. No working member is replaced, and no member comes up at the update revision if its mysqld would refuse the member's data.",
+      "The version of the data is that of the newest mysqld that has started on them. Versions come from image tags, or from MySQL itself; without either, nothing is held. Downgrades are possible within 8.4, within 9.7, and within 8.0 to 8.0.35. Upgrades are possible to the next of the series 8.0, 8.4 and 9.7, and to the innovation releases before it. No working member is replaced, and no member starts at the update revision if its mysqld would refuse the member's data.",
     endedBy: ['a person'],
-    ends: 'Set an image of mysqld that opens the data: `plan -f` says whether it does. `undo NAME` prints the patch that restores the previous template.',
+    ends: 'Set a mysqld image that can open the data: `plan -f` shows whether it can. `undo NAME` prints the patch that restores the previous template.',
     overridable: true,
     overriding:
-      'moco-rollout then replaces members although their mysqld is expected to refuse their data: the first one stays down, and the rollout stops at it. Its data stay as they are, until a mysqld starts that opens them',
+      'moco-rollout then replaces members although their mysqld is expected to refuse their data: the first one stays down, and the rollout stops there. Its data stay as they are until a mysqld starts that can open them',
     alarms: true,
     assumed: null,
   }),
   RedoLogOpen: rule<OpenRedoLog>({
     holds: (asked) => firstOpenRedoLog(asked),
     sentence: explainOpenRedoLog,
-    meaning: 'A member is down, and the mysqld of the update revision may not read the redo log that it has left open.',
+    meaning:
+      'A member is down, and the mysqld of the update revision may be unable to read the redo log that the member left open.',
     details:
-      'InnoDB recovers only a redo log of its own format, which has stayed the same since 8.0.30: "Upgrade is not supported after a crash". Where the versions are not known, one such member after the other gets the update revision, never two at once. If mysqld has never started in the pod, the redo log counts as closed.',
+      'InnoDB recovers only a redo log of its own format, which has stayed the same since 8.0.30: "Upgrade is not supported after a crash". If the versions are not known, such members get the update revision one after the other, never two at once. If mysqld has never started in the pod, the redo log counts as closed.',
     endedBy: ['the members', 'a person'],
     ends: 'By itself, when the member works again at its own revision. Look at the log of its mysqld. If only the new template lets it start, change the template first and the version of MySQL afterwards.',
     overridable: true,
     overriding:
-      'moco-rollout then gives the member the update revision. If its mysqld refuses the redo log, the member stays down. Its data stay as they are: `restore POD` gives it the revision that it had',
+      'moco-rollout then gives the member the update revision. If its mysqld refuses the redo log, the member stays down. Its data stay as they are: `restore POD` gives it its previous revision',
     alarms: true,
     assumed: null,
   }),
 };
 
-/** A working member waits for the data of every due member, any other one only for its own. */
+/** A working member waits for the data of every due member, any other member only for its own data. */
 function versionRefused({ situation, members, effects }: Asked): RefusedData | null {
   const isOfAll = effects.some(({ member }) => member === null) || members.some(({ participates }) => participates);
   const asked = isOfAll ? [...members, ...dueMembers(situation)] : members;

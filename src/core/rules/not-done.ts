@@ -24,9 +24,9 @@ export const step = {
       nextOpeningText(opensAt, neededSeconds),
     meaning: 'A working member would be replaced outside of the maintenance windows (maintenanceWindows).',
     details:
-      'A step begins only if its expected time fits into what is left of the window: the median of the measured times of members, or expectedMemberSeconds as long as there are none. For the primary, switchoverTimeoutSeconds is added. Members that are down, and clusters whose primary does not participate, do not wait.',
+      'A step begins only if its expected time fits into the rest of the window. The expected time is the median of the measured times of members, or expectedMemberSeconds until a member has been measured. For the primary, switchoverTimeoutSeconds is added. Members that are down, and clusters whose primary does not participate, do not wait.',
     endedBy: ['time'],
-    ends: 'By itself, when the next window of sufficient length opens. `plan NAME` shows what happens in which window.',
+    ends: 'By itself, when the next window opens that is long enough. `plan NAME` shows what happens in which window.',
     overridable: true,
     requestedBy: '`maintenanceWindows`',
     assumed: untilOpening,
@@ -38,7 +38,7 @@ export const step = {
         ? `there is a blackout until ${until} (${withoutFullStop(reason)})`
         : `a blackout begins at ${from} (${withoutFullStop(reason)}), and the next step takes about ${neededSeconds} s`) +
       nextOpeningText(opensAt, neededSeconds),
-    meaning: 'A working member would be replaced during a blackout (blackouts), or too shortly before one.',
+    meaning: 'A working member would be replaced during a blackout (blackouts), or too soon before one.',
     details: 'The same steps wait as with OutsideMaintenanceWindow.',
     endedBy: ['time'],
     ends: 'By itself, when the blackout is over.',
@@ -57,7 +57,7 @@ export const step = {
       `Kubernetes' disruption controller has not observed ${evictions} evictions of other clusters yet, and ${limit} may wait for it at a time`,
     meaning: "Kubernetes' disruption controller is behind with evictions of other clusters.",
     details:
-      'It observes an eviction only while the pod terminates. If it is later than the new pod, the PodDisruptionBudget of that cluster stays closed for two minutes. So only a few evictions wait for it at a time. Those of another namespace count as one.',
+      'It observes an eviction only while the pod terminates. If the new pod appears before that, the PodDisruptionBudget of that cluster stays closed for two minutes. So only a few evictions may wait for it at a time. Those of another namespace count as one.',
     endedBy: ['Kubernetes'],
     ends: 'By itself, when the disruption controller has observed one of these evictions. If that takes minutes, look at kube-controller-manager.',
     overridable: true,
@@ -74,9 +74,9 @@ export const step = {
     sentence: ({ message }) =>
       `the StatefulSet can't be released without risk to its pods: ${withoutFullStop(message)}`,
     meaning: 'A dry run of the release has shown that Kubernetes would replace pods at once.',
-    details: 'The StatefulSet would not have had a partition above its last member.',
+    details: 'The dry run left the StatefulSet without a partition above its last member.',
     endedBy: ['a person'],
-    ends: "Check what came back, which the message says. MOCO's webhook has to be reachable. The controller tries again every 10 seconds.",
+    ends: "Check the result of the dry run in the message. MOCO's webhook has to be reachable. The controller tries again every 10 seconds.",
     alarms: true,
     phase: 'Failing',
     assumed: null,
@@ -86,7 +86,7 @@ export const step = {
     sentence: ({ message }) => `the API server is too slow for a safe step: ${withoutFullStop(message)}`,
     meaning: 'The API server took too long to confirm the facts for a step, so the step was not done.',
     details:
-      'Before the controller takes a member, it reads the objects of the cluster again, and acts within two seconds. Older facts prove nothing.',
+      'Before the controller replaces a member, it reads the objects of the cluster again, and acts within two seconds. Older facts prove nothing.',
     endedBy: ['Kubernetes'],
     ends: 'By itself, once the API server answers faster. The controller tries again after 2, 4, 8 and 16 seconds, then every 30 seconds. Check the latency of the API server, etcd, the webhooks and the network.',
     brief: true,
@@ -107,7 +107,7 @@ export const step = {
   }),
 };
 
-/** What is only asked once nothing else holds, in the turn of the cluster. */
+/** What is asked only once nothing else holds, in the cluster's turn. */
 export const answers = {
   ...preflightRunning,
   ...checks,
@@ -128,9 +128,9 @@ export const answers = {
       ].join('; '),
     meaning: 'A replica is too far behind for a switchover, or its replication delay is unknown.',
     details:
-      'MOCO blocks writes until the replica that it chooses has caught up, for up to 50 seconds a try, and until every other replica has finished the transaction that it is applying, without a limit. The controller asks the agent of every replica right before it requests a switchover. It waits for a delay that can not be read for at most replicaDelayGraceSeconds. With the feature gate ReplicationFacts it asks MySQL itself as well: a replica has to have received and applied what the primary had committed when it was asked, and before another replica is taken, it has to have received it; its receiver has to run, and to acknowledge where the primary waits for that. What a replica has said against itself counts until it says otherwise, however long it does not answer.',
+      'MOCO blocks writes until the replica that it chooses has caught up, for up to 50 seconds in each attempt. It then waits, without a limit, until every other replica has finished the transaction that it is applying. The controller asks the agent of every replica right before it requests a switchover. It waits for an unreadable delay for at most replicaDelayGraceSeconds. With the feature gate ReplicationFacts it asks MySQL itself as well. Before a switchover a replica has to have received and applied what the primary had committed when it was asked; before another replica is replaced, receiving it is enough. Its receiver has to run, and to acknowledge commits if the primary waits for that. If a replica reports a problem, that counts until it reports otherwise, no matter how long it does not answer.',
     endedBy: ['the members', 'time', 'a person'],
-    ends: 'By itself, when the replica has caught up: no replica may be maxReplicaDelaySeconds or more behind. Look for a long transaction or a lock in the replica. If a delay can not be read, let the controller connect to the ports health (9081) and agent-metrics (8080) of the pods. A replica that was behind and will never answer again holds the rollout until it is repaired or replaced, or until `override NAME ReplicasBehind`.',
+    ends: 'By itself, when the replica has caught up: no replica may be maxReplicaDelaySeconds or more behind. Look for a long transaction or a lock in the replica. If a delay cannot be read, let the controller connect to the ports health (9081) and agent-metrics (8080) of the pods. A replica that was behind and will never answer again holds the rollout until it is repaired or replaced, or until `override NAME ReplicasBehind`.',
     overridable: true,
     brief: true,
     assumed: after('moment', (snapshot) => snapshot),
@@ -143,10 +143,10 @@ export const answers = {
       return { revision: statefulSet.currentRevision };
     },
     sentence: ({ revision }) =>
-      `new pods come up at revision ${revision} until the pods that somebody else deleted exist again`,
-    meaning: 'New pods come up at the previous revision of their members.',
+      `new pods start at revision ${revision} until the pods that somebody else deleted exist again`,
+    meaning: 'New pods start at the previous revision of their members.',
     details:
-      'A drain, an eviction or a deletion by somebody else has removed the pod of a member that may not have the update revision. Meanwhile the strategy of the StatefulSet is RollingUpdate with partition = replicas. The next step of the rollout sets it back first.',
+      'A drain, an eviction or a deletion by somebody else has removed the pod of a member that must not get the update revision yet. Meanwhile the strategy of the StatefulSet is RollingUpdate with partition = replicas. The next step of the rollout first sets the strategy back.',
     endedBy: ['moco-rollout', 'Kubernetes'],
     ends: 'By itself, once the pod exists again. If it stays terminating, `kubectl get pod POD -o wide` shows the node that has to end it.',
     brief: true,
@@ -167,19 +167,19 @@ const nextOpeningText = (opensAt: string | null, neededSeconds: number): string 
 
 /** The decision is repeated after this time, in case the controller misses that an eviction was observed. */
 const recheckSeconds = 5;
-/** After how long a refused dry run of a release is tried again. */
+/** How long to wait before a refused dry run of a release is retried. */
 const releaseRetrySeconds = 10;
 
 const longestRetryDelaySeconds = 30;
 /** How long the same step waits after consecutive failures: 2 s, 4 s, 8 s, 16 s, then 30 s. */
 const retryDelaySeconds = (tries: number): number => Math.min(2 ** tries, longestRetryDelaySeconds);
 
-/** The step may go, but the last attempt to write it failed. */
+/** The step is allowed, but the last attempt to write it failed. */
 export const isOfItsWrite = (rule: string): boolean => rule === 'ConfirmationTooSlow' || rule === 'StepRefused';
 
 /**
- * A step that the API server was too slow for, or did not carry out, waits before it is tried again. Any other step
- * continues, unless an earlier step may still happen: then no step is done until that is known.
+ * A step that the API server was too slow for, or did not carry out, waits before it is retried. Other steps continue,
+ * unless an earlier step may still happen: then no step is done until its outcome is known.
  */
 function failedStep({ situation, step }: Asked, cause: 'tooSlow' | 'refused'): { readonly message: string } | null {
   const { stepFailure: failure } = situation.snapshot;

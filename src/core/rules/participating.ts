@@ -23,7 +23,7 @@ export const participating = {
         : `${name(member)} is updated, but ${explainWait(wait)}`,
     meaning:
       'An updated member does not participate, does not have its role, or has participated for less than minReadySeconds.',
-    details: 'With partitions: the StatefulSet controller has not replaced the member yet.',
+    details: 'In a rollout by partitions, the StatefulSet controller may not have replaced the member yet.',
     endedBy: ['the members', 'a person'],
     ends: 'By itself. A replica of an idle cluster takes a minute until it is ready. If it takes longer, check the pod.',
     routine: true,
@@ -41,9 +41,9 @@ export const participating = {
           (deferred === null ? '' : `, and defers it: ${withoutFullStop(deferred)}`),
     meaning: 'The kubelet has not given containers of a member the resources of the update revision yet.',
     details:
-      'It defers a resize for which its node has no room at the moment. The member is replaced after 5 minutes, or at once if the kubelet calls the resize infeasible or reports an error.',
+      'It defers a resize if its node has no room at the moment. The member is replaced after 5 minutes, or immediately if the kubelet calls the resize infeasible or reports an error.',
     endedBy: ['Kubernetes', 'time'],
-    ends: 'By itself, after 5 minutes at the latest. The conditions PodResizePending and PodResizeInProgress of the pod say more.',
+    ends: 'By itself, after 5 minutes at the latest. The conditions PodResizePending and PodResizeInProgress of the pod have details.',
     assumed: after('moment', (snapshot, { member }) =>
       changed(snapshot, [{ ordinal: member }], (facts) => ({ ...facts, inPlace: resized(facts.inPlace) })),
     ),
@@ -74,7 +74,7 @@ export const participating = {
     meaning: 'A member needs a new pod, and `inPlace.mode: Only` does not replace working members.',
     details: 'The message says which fields differ, or why the running pod cannot be changed.',
     endedBy: ['a person', 'time'],
-    ends: 'Run `approve NAME` to let this revision restart members, or `override NAME RestartNeeded` for a while. With `inPlace.restartWindows` also by itself, when the next of these windows of sufficient length opens.',
+    ends: 'Run `approve NAME` to let this revision restart members, or `override NAME RestartNeeded` for a while. With `inPlace.restartWindows` it also ends by itself, when the next of these windows that is long enough opens.',
     overridable: true,
     requestedBy: '`inPlace.mode: Only`',
     phase: 'AwaitingApproval',
@@ -82,7 +82,7 @@ export const participating = {
   }),
   ForeignDemote: rule<{ readonly member: number }>({
     holds: ({ situation: { members, policy, deadlines } }) => {
-      // On the primary it has had no effect; on a replica it takes effect at its promotion.
+      // On the primary it has had no effect; on a replica it takes effect when that replica is promoted.
       const foreign = members.find(({ state, primary, facts: { demote, demotedFor, demoteForSeconds } }) => {
         if (!demote || demotedFor !== null || state === 'terminating') return false;
         return !primary || deadlines.reached(demoteForSeconds, policy.switchoverTimeoutSeconds);
@@ -128,9 +128,9 @@ export const participating = {
     sentence: explainBudget,
     meaning: 'A PodDisruptionBudget does not allow an eviction now.',
     details:
-      'It is closed, used up, or not observed yet, it has refused an eviction, or several budgets select the pods. MOCO closes its own budget, `moco-NAME`, while a scheduled backup runs, and overriding `BackupRunning` does not open it. Another budget says nothing about backups.',
+      'The budget is closed, used up, or not observed yet; it has refused an eviction; or several budgets select the pods. MOCO closes its own budget, `moco-NAME`, while a scheduled backup runs, and overriding `BackupRunning` does not open it. Other budgets have nothing to do with backups.',
     endedBy: ['Kubernetes', 'MOCO', 'a person'],
-    ends: 'By itself, when enough pods are healthy or the backup is done. A budget that MOCO did not create waits for whoever created it. If several budgets select the pods, Kubernetes evicts none of them: remove all budgets except the one of MOCO.',
+    ends: 'By itself, when enough pods are healthy or the backup is done. If MOCO did not create the budget, its owner has to change it. If several budgets select the pods, Kubernetes evicts none of them: remove all budgets except the one of MOCO.',
     alert: 'MocoRolloutBlockedByPDB',
     assumed: after('moment', (snapshot, { cause }) =>
       cause === 'several' || cause === 'closedByOthers' ? null : { ...snapshot, budgets: openBudgets(snapshot) },
@@ -143,7 +143,7 @@ export const participating = {
     },
     sentence: ({ member }, name) =>
       `${name(member)} has MOCO's annotation prevent-delete, which MOCO sets while a replica lags: the pod can't be deleted`,
-    meaning: "The pod has MOCO's annotation prevent-delete, and no other member may go.",
+    meaning: "The pod has MOCO's annotation prevent-delete, and no other member may be replaced.",
     details:
       'MOCO sets the annotation on the primary while a replica lags too far behind, and a failover can leave it on the previous primary. The API server refuses to delete the pod, and an eviction would leave it in Terminating.',
     endedBy: ['MOCO', 'a person'],
@@ -164,7 +164,7 @@ export const participating = {
     details:
       "Of the others only those that participate count: a member that is behind looks like one with broken replication. Once this member has not participated for failoverGraceSeconds, running members with MOCO's role label count as well. With the feature gate ReplicationFacts a replica does not count either while MySQL itself has last said that it has not received what the primary had committed, that its receiver does not run, or that it acknowledges nothing, for at most progressDeadlineSeconds since this member was ready.",
     endedBy: ['the members', 'time'],
-    ends: 'By itself, when another member recovers or the primary participates again. The answer of MySQL no longer counts after progressDeadlineSeconds.',
+    ends: 'By itself, when another member recovers or the primary participates again. Answers from MySQL stop counting after progressDeadlineSeconds.',
     assumed: after('member', recovered),
   }),
 };
@@ -175,9 +175,10 @@ interface UnsettledMember {
 }
 
 /**
- * Updated members have to be settled and participate for minReadySeconds. With a budget above 1 a starting member only
- * uses its part of the budget. A failing member, and one whose containers restart in place, still blocks the rollout,
- * and each of them blocks its end. While nobody participates, nobody can settle.
+ * Updated members have to be settled and to participate for minReadySeconds. With a budget above 1, a member that is
+ * still starting merely uses its share of the budget. A failing member still blocks the rollout, and so does a member
+ * whose containers restart in place. The rollout does not end before all of them have settled. While no member
+ * participates, none can settle.
  */
 function unsettledMember(asked: Asked): UnsettledMember | null {
   const { situation, members: taken } = asked;
@@ -206,8 +207,9 @@ interface UnhealthyCluster {
 }
 
 /**
- * MOCO reports every member in sync. With a budget above 1 it may miss members that this rollout is replacing, as long
- * as the cluster is available. MOCO's own partition controller only requires `Healthy`, if the member is ready.
+ * MOCO has to report every member in sync. With a budget above 1 it may miss members that this rollout is replacing, as
+ * long as the cluster is available. MOCO's own partition controller only requires `Healthy`, and only if the member is
+ * ready.
  */
 function clusterNotHealthy(asked: Asked): UnhealthyCluster | null {
   const { snapshot, members, missing, replicas, budget } = asked.situation;

@@ -1,12 +1,12 @@
 import { isApproved, type Member, type Situation, unknownApproval } from '../situation.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
 
-/** What has to be true before the primary moves for a rollout. */
+/** What has to be true before a rollout moves the primary. */
 export const primary = {
   AwaitingApproval: rule<{
     readonly member: number;
     readonly revision: string;
-    /** The approved revision, if the cluster does not have it. */
+    /** The approved revision, if the cluster does not know it. */
     readonly unknown?: string;
   }>({
     holds: (asked) => {
@@ -52,7 +52,7 @@ export function isRevisionKnown(asked: Asked): boolean {
   return !asksFor(asked, 'keepsDemotion') || (statefulSet?.observed === true && !statefulSet.deleting);
 }
 
-/** Each try blocks writes for a while, so the pauses grow, and after the last try a person has to look. */
+/** Each attempt blocks writes for a while, so the pauses grow, and after the last attempt a person has to look. */
 const retryDelaysSeconds: readonly number[] = [5 * 60, 15 * 60, 45 * 60];
 const lastRetryDelaySeconds = 45 * 60;
 

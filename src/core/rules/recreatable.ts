@@ -13,7 +13,7 @@ import type { Member, Situation } from '../situation.ts';
 import type { MemberFacts } from '../snapshot.ts';
 import { after, rule } from './rule.ts';
 
-// Rules about what deleting a pod would destroy, and whether it could come back.
+// Rules about what deleting a pod would destroy, and whether the pod could be recreated.
 
 export const recreatable = {
   ClaimTerminating: rule<{
@@ -35,12 +35,11 @@ export const recreatable = {
       (uncloneable === null
         ? ''
         : `; and mysqld ${uncloneable.mysqld} cannot clone the primary, which has ${uncloneable.donor}`),
-    meaning:
-      'A PersistentVolumeClaim of the member does not keep its data: only the running pod does, if anything does.',
+    meaning: 'A PersistentVolumeClaim of the member no longer keeps its data: only the running pod may still keep it.',
     details:
-      'The claim is being deleted, is gone, is not Bound, or was made after the pod had started, or its PersistentVolume is gone or being deleted. Kubernetes keeps a claim whose deletion has been requested until no pod uses it (kubernetes.io/pvc-protection). A deletion cannot be withdrawn. A pod keeps using the volume that it has mounted, and the next pod mounts the volume that the claim names then. Any end of the pod frees the claim: a drain, an eviction, a deletion, and the restart of a member that is down.',
+      'The claim is being deleted, is gone, is not Bound, or was created after the pod had started, or its PersistentVolume is gone or being deleted. Once the deletion of a claim has been requested, Kubernetes keeps the claim until no pod uses it (kubernetes.io/pvc-protection). A deletion cannot be withdrawn. A pod keeps using the volume that it has mounted, and the next pod mounts the volume that the claim names then. Whatever ends the pod frees the claim: a drain, an eviction, a deletion, or the restart of a member that is down.',
     endedBy: ['a person'],
-    ends: 'Give the member another claim. First make sure that the other members have all data, and take a backup. Then keep the volume (`persistentVolumeReclaimPolicy: Retain` of the PersistentVolume), or give the member up: `override NAME ClaimTerminating`.',
+    ends: 'Give the member another claim. First make sure that the other members have all data, and make a backup. Then keep the volume (`persistentVolumeReclaimPolicy: Retain` of the PersistentVolume), or give the member up: `override NAME ClaimTerminating`.',
     overridable: true,
     overriding:
       'moco-rollout then ends the pod, and with it the last use of the volume: THIS DESTROYS THE DATA OF THE MEMBER. It comes back empty, and MOCO clones it from the primary if that has a version of the same series (before 8.0.37: the same version). In a cluster with one member the database is lost',
@@ -59,9 +58,9 @@ export const recreatable = {
     sentence: ({ member, ...tied }, name) => explainTied(name(member), tied),
     meaning: 'The node of the member accepts no pods, and no other node can run it.',
     details:
-      'The node is cordoned, drained, tainted, not ready, under pressure or gone. The volume of the member, or a nodeSelector, a nodeName or a required node affinity of the update revision, rules out all other nodes that take pods. Whether a node has room is not considered. Members on nodes that are being drained go first if they can move.',
+      'The node is cordoned, drained, tainted, not ready, under pressure or gone. The volume of the member, or a nodeSelector, a nodeName or a required node affinity of the update revision, rules out all other nodes that accept pods. Whether a node has room is not considered. Members on nodes that are being drained go first if they can move.',
     endedBy: ['a person', 'Kubernetes'],
-    ends: 'By itself, once the node takes pods again: `kubectl uncordon NODE`, or remove the taint. If the node never comes back, the volume is lost with it: give the member another claim.',
+    ends: 'By itself, once the node accepts pods again: `kubectl uncordon NODE`, or remove the taint. If the node never comes back, the volume is lost with it: give the member another claim.',
     overridable: true,
     assumed: after('moment', (snapshot, { member }) =>
       changed(snapshot, [{ ordinal: member }], (facts) => ({
@@ -80,18 +79,18 @@ export const recreatable = {
     },
     asks: ({ member }, situation) => asksAbout([member], situation),
     sentence: ({ member, message }, name) => explainRefusal(name(member), message),
-    meaning: 'The API server would not admit another pod of the member.',
+    meaning: 'The API server would not admit a new pod for the member.',
     details:
-      'A dry run has created the pod that the StatefulSet controller would create from the update revision. A quota, PodSecurity, an admission policy, a webhook or an invalid field refuses it. What the existing pod uses of a quota counts as free. The dry run is made as moco-rollout: a policy that asks who creates the pod may answer the StatefulSet controller differently.',
+      'A dry run tried to create the pod that the StatefulSet controller would create from the update revision. It was refused because of a quota, PodSecurity, an admission policy, a webhook or an invalid field. What the existing pod uses of a quota counts as free. The dry run is made as moco-rollout: a policy that checks who creates the pod may treat the StatefulSet controller differently.',
     endedBy: ['a person'],
-    ends: 'Change what the message names: the quota, the policy, the webhook, or the template. It is tried again every minute.',
+    ends: 'Change what the message names: the quota, the policy, the webhook, or the template. The controller tries again every minute.',
     overridable: true,
     alarms: true,
     assumed: null,
   }),
 };
 
-/** In the group of the steps: what a member needs is only read once nothing else holds. */
+/** Among the last rules: what a member needs is read only once nothing else holds. */
 export const unread = {
   RecreationUnknown: rule<{ readonly members: readonly number[] }>({
     holds: ({ members }) => {
@@ -101,9 +100,8 @@ export const unread = {
     asks: ({ members }, situation) => asksAbout(members, situation),
     awaits: 'recreatable',
     sentence: ({ members }, name) => `checking whether ${members.map(name).join(', ')} can be recreated`,
-    meaning: 'It was not checked recently enough whether a member can be recreated.',
-    details:
-      'This is checked once nothing else holds, counts for a minute, and is checked again right before the step.',
+    meaning: 'The controller has not checked recently enough whether a member can be recreated.',
+    details: 'It checks this once nothing else holds, and again right before the step. A result is valid for a minute.',
     endedBy: ['time'],
     ends: 'By itself, within seconds.',
     routine: true,
@@ -121,7 +119,7 @@ export const unread = {
   }),
 };
 
-/** Why a member that has lost its data would stay empty: MySQL clones within a series alone. `null` if it may clone. */
+/** Why a member that has lost its data would stay empty: MySQL clones only within a series. `null` if it can clone. */
 function uncloneableAt({ primary, snapshot }: Situation): { readonly donor: string; readonly mysqld: string } | null {
   const [donor, mysqld] = [primary?.facts.mysqld.version?.version, snapshot.statefulSet?.mysqld.version?.version];
   if (donor === undefined || mysqld === undefined) return null;
@@ -129,9 +127,9 @@ function uncloneableAt({ primary, snapshot }: Situation): { readonly donor: stri
 }
 
 /**
- * The claims without which the data end with the pod. An unschedulable pod mounts nothing: if its claim is missing, the
- * StatefulSet controller creates another one anyway. For any other pod the kubelet may have mounted the volume,
- * whatever runs.
+ * The claims whose data end with the pod. An unschedulable pod mounts nothing: if its claim is missing, the StatefulSet
+ * controller creates another one anyway. For any other pod the kubelet may have mounted the volume, whatever is
+ * running.
  */
 export const endingClaims = ({ recreatable, unschedulable }: MemberFacts): readonly EndingClaim[] =>
   (recreatable.kind === 'asked' ? recreatable.claims : []).filter(
@@ -162,7 +160,7 @@ function asksAbout(ordinals: readonly number[], { members }: Situation): readonl
   return asked.length === 0 ? [] : [{ kind: 'recreatable', members: asked.map(({ ordinal }) => ordinal) }];
 }
 
-/** While a reading holds a step, it is read again once it is too old. */
+/** A reading that holds a step is read again once it is too old. */
 function readAgain({ deadlines }: Situation, { facts: { recreatable } }: Member): void {
   if (recreatable.kind === 'asked') deadlines.reached(recreatable.ageSeconds, freshRecreatableSeconds);
 }
@@ -176,7 +174,7 @@ const explainTied = (member: string, { nodeName, refusals, ties }: TiedToNode): 
 const explainRefusal = (member: string, message: string): string =>
   `the API server would not admit another pod of ${member}: ${pointedOut(message)}`;
 
-/** Why the member could not be recreated as it is, each a sentence without a full stop. For people. */
+/** Why the member could not be recreated as it is; each reason is a sentence without a full stop. For people. */
 export const obstacles = (facts: MemberFacts): readonly string[] => {
   const { name } = facts;
   const [tied, refusal] = [tiedOf(facts), refusalOf(facts)];

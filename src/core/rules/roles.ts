@@ -18,7 +18,7 @@ export const roles = {
     meaning: 'The controller has asked MOCO to move the primary away from the last stale member.',
     details: 'Each attempt of MOCO blocks writes for a while.',
     endedBy: ['MOCO', 'time'],
-    ends: 'By itself, or after switchoverTimeoutSeconds, when the controller withdraws its request.',
+    ends: 'By itself. After switchoverTimeoutSeconds the controller withdraws its request.',
     routine: true,
     alert: 'MocoRolloutSwitchoverSlow',
     assumed: after('switchover', (snapshot, { member }) => moved(snapshot, [member])),
@@ -37,7 +37,7 @@ export const roles = {
         : { member, terminating: false };
     },
     sentence: ({ member, terminating }, name) =>
-      `the primary is moving away from ${name(member)}, ${terminating ? 'which is terminating' : 'which somebody else demoted'}`,
+      `the primary role is moving away from ${name(member)}, ${terminating ? 'which is terminating' : 'which somebody else demoted'}`,
     meaning: 'The primary is terminating, or somebody else has demoted it.',
     endedBy: ['MOCO', 'time'],
     ends: 'By itself, once MOCO has moved the primary.',
@@ -56,7 +56,7 @@ export const roles = {
         : `${name(member)} is still terminating after its grace period of ${graceSeconds} s`,
     meaning: 'A member is still terminating 30 seconds after its grace period.',
     endedBy: ['a person'],
-    ends: 'Check the node, the finalizers and the annotation prevent-delete of the pod. Force deletion can leave two mysqld processes with one volume.',
+    ends: 'Check the node, the finalizers and the annotation prevent-delete of the pod. Force deletion can leave two mysqld processes on one volume.',
     alarms: true,
     assumed: null,
   }),
@@ -73,7 +73,7 @@ export const roles = {
         : `MOCO has not finished setting the roles of ${members.map(name).join(', ')}`,
     meaning: 'A participating member does not have its role yet, or the primary does not accept writes yet.',
     details:
-      'MOCO sets labels, then replication, and lets writes in last. If MOCO reports the cluster as Healthy and sets no role on a replica, the wait ends once the replica has participated for failoverGraceSeconds. The wait for writes ends after failoverGraceSeconds as well, if MOCO reports the cluster as Incomplete: it reaches the primary then, and a member may have to be repaired first.',
+      'MOCO sets labels, then replication, and finally allows writes. If MOCO reports the cluster as Healthy but sets no role on a replica, the wait ends once the replica has participated for failoverGraceSeconds. The wait for writes also ends after failoverGraceSeconds if MOCO reports the cluster as Incomplete: it can reach the primary then, and a member may have to be repaired first.',
     endedBy: ['MOCO', 'time'],
     ends: 'By itself. If not, check the log of moco-controller and `kubectl describe mysqlcluster NAME`.',
     brief: true,
@@ -81,15 +81,15 @@ export const roles = {
   }),
 };
 
-// A switchover moves the index first, then points the replicas to the new primary, sets the role labels, and lets
-// writes in last. Until then no step that needs a quorum is done.
+// In a switchover MOCO first moves the index, then points the replicas to the new primary, sets the role labels, and
+// finally allows writes. Until then no step that needs a quorum is done.
 
-/** What MOCO still has to do about roles. */
+/** The roles that MOCO has not set yet. */
 interface UnsettledRoles {
   readonly members: readonly number[];
   /** The labels are right, but MOCO does not report yet that the primary serves. */
   readonly unavailable?: true;
-  /** MOCO does not reach the primary. */
+  /** MOCO cannot reach the primary. */
   readonly state?: 'Failed' | 'Lost';
 }
 
@@ -100,9 +100,9 @@ const isLeftToFailover = (asked: Asked): boolean =>
   asked.members.every(({ primary }) => !primary);
 
 /**
- * Members that participate without their role, or a primary that MOCO does not report as serving; `null` if neither.
- * `exempt` are not waited for. MOCO reports a cluster as Incomplete while it reaches the primary and another member has
- * to be repaired, which it may not be able to do: that wait has a limit.
+ * Members that participate without their role, or a primary that MOCO does not report as serving; `null` if there is
+ * neither. `exempt` members may lack their role. MOCO reports a cluster as Incomplete while it reaches the primary and
+ * another member has to be repaired. It may be unable to repair that member, so this wait has a limit.
  */
 export function unsettledRoles(
   { members, primary, snapshot, policy, deadlines }: Situation,
@@ -120,10 +120,10 @@ export function unsettledRoles(
 }
 
 /**
- * MOCO configures replicas in the order of their ordinals, gives up at the first one that it can't configure, and sets
- * the roles afterwards (MOCO 0.36, clustering/operations.go, configure). So a replica may lack its role, and may not
- * even follow, as long as another one is broken, and the repair of the broken one does not wait for it. Nor does it
- * wait for any other running member, once nothing has changed for progressDeadlineSeconds.
+ * MOCO configures replicas in the order of their ordinals, gives up at the first one that it cannot configure, and sets
+ * the roles afterwards (MOCO 0.36, clustering/operations.go, configure). So while another replica is broken, this one
+ * may lack its role and may not even follow. The repair of the broken one does not wait for it. Nor does the repair
+ * wait for any other running member once nothing has changed for progressDeadlineSeconds.
  */
 export function lacksRoleForOthers({ primary, policy, deadlines, snapshot }: Situation, member: Member): boolean {
   const { participatingForSeconds, role } = member.facts;
@@ -135,6 +135,7 @@ export function lacksRoleForOthers({ primary, policy, deadlines, snapshot }: Sit
 }
 
 /**
- * MOCO reaches its mysqld, but it does not participate: MOCO may fail to configure it. It skips members that are down.
+ * MOCO can reach its mysqld, but it does not participate: MOCO may fail to configure it. MOCO skips members that are
+ * down.
  */
 export const mayKeepRolesBack = ({ state, crashLoop }: Member): boolean => state === 'running' && crashLoop === null;

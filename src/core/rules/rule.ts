@@ -4,22 +4,22 @@ import type { Member, Situation } from '../situation.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
 import type { Step } from '../step.ts';
 
-// What a rule of the catalogue is: when it holds, what it says, who ends it.
+// What a rule of the catalogue is: when it holds, what it says, and who ends it.
 
 /** The name of a member in a sentence, such as `moco-test-2`. */
 export type MemberName = (ordinal: number) => string;
 
 type EndedBy = 'a person' | 'MOCO' | 'Kubernetes' | 'moco-rollout' | 'the members' | 'time';
 
-/** The phase that a rule gives to its cluster. Without it the phase follows from the members. */
+/** The phase that a rule gives to its cluster. Without one the phase follows from the members. */
 export type RulePhase = 'Off' | 'Paused' | 'AwaitingApproval' | 'PartitionReached' | 'Failing';
 
-/** What a rule is asked about: a step, and those of its effects that the rule guards in the table of gates. */
+/** The input of a rule: a step, and those of its effects that the rule guards in the table of gates. */
 export interface Asked {
   readonly situation: Situation;
   readonly step: Step;
   readonly effects: readonly Effect[];
-  /** The members with such an effect. Empty for an effect on the cluster as a whole. */
+  /** The members with such an effect. Empty if the effect is on the cluster as a whole. */
   readonly members: readonly Member[];
 }
 
@@ -27,11 +27,11 @@ export interface Asked {
 export const asksFor = ({ effects }: Asked, ...kinds: readonly EffectKind[]): boolean =>
   effects.some(({ kind }) => kinds.includes(kind));
 
-/** How a plan assumes that a wait ends: how long it lasts, and the facts afterwards. `null` if these can't be known. */
+/** How a plan assumes that a wait ends: how long it lasts, and the facts afterwards. `null` if these are unknown. */
 export interface AssumedEnd<Facts> {
   /**
-   * As long as a member or a switchover takes, until the next decision, or until `opensAt`; `moment` is too short for a
-   * line.
+   * As long as a member or a switchover takes, until the next decision, or until `opensAt`; `moment` is too short to be
+   * printed.
    */
   readonly lasts: 'member' | 'switchover' | 'requeue' | 'opening' | 'moment';
   readonly facts: (snapshot: ClusterSnapshot, hold: Facts) => ClusterSnapshot | null;
@@ -61,18 +61,18 @@ export interface RuleAttributes {
    * MOCO or Kubernetes would refuse what the rule prevents.
    */
   readonly overridable?: true;
-  /** What happens when the rule is overridden, if that cannot be undone: a sentence without a full stop. */
+  /** What happens when the rule is overridden and that cannot be undone: a sentence without a full stop. */
   readonly overriding?: string;
   /**
    * The setting, flag or annotation that requests this wait. Such a wait is neither a failure nor a lack of progress.
    */
   readonly requestedBy?: string;
-  /** Every step waits for it, even when all goes well. The Event of the step has announced it. */
+  /** Every step waits for it even when all goes well. The Event of the step has announced it. */
   readonly routine?: true;
-  /** It usually ends by itself within moments, so people see it only once it has lasted. */
+  /** It usually ends within moments, so people see it only if it lasts. */
   readonly brief?: true;
   readonly alarms?: true;
-  /** It holds only as long as this question has no answer. */
+  /** It holds only until this question has an answer. */
   readonly awaits?: QuestionKind;
   /**
    * The cluster keeps its turn in the fleet while this holds, although its rollout has not begun: otherwise the next
@@ -90,7 +90,7 @@ export interface RuleAttributes {
  */
 export interface Rule<Facts> extends RuleAttributes {
   readonly holds: (asked: Asked) => Facts | null;
-  /** What it needs to know while it holds: facts that are missing or too old. */
+  /** The question behind the hold: facts that are missing or too old. */
   readonly asks?: (hold: Facts, situation: Situation) => readonly Question[];
   /** What the rollout waits for, with names and numbers: one sentence without a full stop and without elapsed times. */
   readonly sentence: (hold: Facts, name: MemberName) => string;
@@ -101,5 +101,5 @@ export interface Rule<Facts> extends RuleAttributes {
 /** An entry of the catalogue. The type argument has the facts that come with the hold. */
 export const rule = <Facts = object>(entry: Rule<Facts>): Rule<Facts> => entry;
 
-/** The facts of a rule that has none. */
+/** For a rule that needs no facts. */
 export const holdsIf = (holds: boolean): object | null => (holds ? {} : null);

@@ -8,8 +8,8 @@ import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 // Rules about a failing revision, and about clusters that are not complete yet.
 
 /**
- * The revision fails where it was tried first. Members that are down get it once the progress deadline has passed
- * without a quorum.
+ * The revision fails where it was tried first. Without a quorum, members that are down get it once the progress
+ * deadline has passed.
  */
 export const failing = {
   UpdateRevisionFailing: rule<FailingMember>({
@@ -23,7 +23,7 @@ export const failing = {
       `the new revision fails on ${name(member)}: ${explainEvidence(evidence)}; ${injected === undefined ? 'no other member gets it until the template is corrected' : `admission has added container ${injected}, which the template does not have (see \`kubectl get mutatingwebhookconfigurations\`): no other member gets the revision until that container works`}`,
     meaning: 'A member fails at the new revision, and no member has shown that the revision works.',
     details:
-      'The failure is one that the revision can cause: mysqld or a sidecar fails, or the node refuses the pod. A pod that its node ends, as in a shutdown or under pressure, is no such failure, unless it exceeded its own limits. Nor is one whose node is away. It counts until the member works at the revision, even if its pod is recreated. No other member gets the revision. A sidecar that fails on a stale member too is not counted. A slow image pull counts as a failure only after progressDeadlineSeconds. Without a quorum, members that are down get the revision after progressDeadlineSeconds.',
+      'The failure is one that the revision can cause: mysqld or a sidecar fails, or the node refuses the pod. If the node ended the pod, for example in a shutdown or under pressure, that is no such failure, unless the pod exceeded its own limits. Nor is it one if the node is away. The failure counts until the member works at the revision, even if its pod is recreated. No other member gets the revision. A sidecar does not count if it also fails on a stale member. A slow image pull counts as a failure only after progressDeadlineSeconds. Without a quorum, members that are down get the revision after progressDeadlineSeconds.',
     endedBy: ['a person'],
     ends: 'Correct the MySQLCluster: the member that failed gets the new template first. If the message names a container that admission has added, correct that container or the webhook that adds it. `undo NAME` shows how to restore the previous template. If the cause is gone and the template is correct, `override NAME UpdateRevisionFailing` lets the rollout try again.',
     overridable: true,
@@ -58,14 +58,14 @@ export const unfinished = {
     sentence: () => 'the cluster is not initialized: it is cloning, restoring, or has never started',
     meaning: 'The cluster is cloning, restoring, or has never started.',
     details:
-      'A clone of the whole cluster (`spec.replicationSourceSecretName`) or a restore (`spec.restore`) would start from the beginning if a member restarted. Only the condition Initialized is looked at, which MOCO keeps False until it is done. How far a clone or a restore is, and whether a dump or a binary log can be loaded, is not looked at: the logs of moco-controller and of the Job `moco-restore-NAME` say so.',
+      'A clone of the whole cluster (`spec.replicationSourceSecretName`) or a restore (`spec.restore`) would start from the beginning if a member restarted. The controller only checks the condition Initialized, which MOCO keeps False until it is done. It does not check how far a clone or a restore is, or whether a dump or a binary log can be loaded: see the logs of moco-controller and of the Job `moco-restore-NAME`.',
     endedBy: ['MOCO'],
     ends: 'By itself, once MOCO sets condition Initialized.',
     assumed: after('member', (snapshot) => withCluster(snapshot, { initialized: true })),
   }),
   MemberMissing: rule<{
     readonly members: readonly number[];
-    /** The FailedCreate message of the StatefulSet controller, or what prevents it from creating the pod. */
+    /** The StatefulSet controller's FailedCreate message, or what prevents it from creating the pod. */
     readonly message: string | null;
   }>({
     holds: (asked) => {
@@ -112,16 +112,17 @@ function strangerAt(missing: readonly number[], { members }: ClusterSnapshot): s
   return stranger === undefined ? null : `the StatefulSet does not control the pod ${stranger.name}`;
 }
 
-/** Then, under OnDelete, nothing is lost if members that are down get the revision. */
+/** The quorum stays lost. Under OnDelete nothing is lost if members that are down then get the revision. */
 function quorumIsLostForGood({ snapshot, policy, deadlines, participating, majority }: Situation): boolean {
   if (participating >= majority || policy.mode !== 'OnDelete') return false;
   return deadlines.reached(snapshot.memory.sinceProgressSeconds, policy.progressDeadlineSeconds);
 }
 
 /**
- * Every step waits for a missing member, except the deletion of members that are down, which waits only for the
- * StatefulSet controller: it has not created a pod yet and may never be able to (a quota or an admission policy can
- * reject the template). A switchover continues unless that is known: MOCO's clustering then stops until a person helps.
+ * Every step waits for a missing member, with one exception: deleting members that are down waits only while the
+ * StatefulSet controller has not created a pod yet and may never be able to (a quota or an admission policy can reject
+ * the template). A switchover continues unless creating is known to be impossible: MOCO's clustering then stops until a
+ * person helps.
  */
 function isMissed(asked: Asked): boolean {
   const { missing, snapshot } = asked.situation;

@@ -121,7 +121,10 @@ function imagePart(
 
 const changedByOthers = (path: string): string => `another program has changed ${path} of the pod`;
 
-/** An init container that has finished, and has the image of a container that may change, before and after. */
+/**
+ * An init container that has finished, and that has the same image as a container that may change, both before and
+ * after.
+ */
 function goesAlong(
   name: string,
   before: string | null,

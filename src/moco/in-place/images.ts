@@ -3,11 +3,11 @@ import type { InPlaceChange } from '../../core/in-place-changes.ts';
 import type { LivePod } from '../records.ts';
 import { isUntagged } from './pod-defaults.ts';
 
-/** What has to be on the node before a container restarts. */
+/** An image that has to be on the node before a container restarts. */
 export interface ImageNeeded {
   readonly container: string;
   readonly image: string;
-  /** The kubelet asks the registry although it has the image. */
+  /** The kubelet asks the registry although the node has the image. */
   readonly pulledAlways: boolean;
 }
 

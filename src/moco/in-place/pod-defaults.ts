@@ -60,15 +60,15 @@ function container(one: Json): Json {
   };
 }
 
-/** Without another `imagePullPolicy` the kubelet asks the registry for it each time. */
+/** If `imagePullPolicy` is not set, the kubelet asks the registry for such an image each time. */
 export const isLatest = (image: string): boolean => /:latest(@|$)/.test(image) || isUntagged(image);
 
-/** The image has neither a tag nor a digest. A port belongs to the host, before the last slash. */
+/** The image has neither a tag nor a digest. A colon before the last slash belongs to the host's port. */
 export const isUntagged = (image: string): boolean => !/[:@]/.test(image.slice(image.lastIndexOf('/') + 1));
 
 const fieldRef = (reference: Json): Json => ({ apiVersion: 'v1', ...reference });
 
-/** A limit without a request requests as much. */
+/** A limit without a request implies the same request. */
 function resources(given: Json): Json {
   const limits = object(given['limits']);
   return { ...given, limits, requests: { ...limits, ...object(given['requests']) } };
@@ -118,7 +118,7 @@ const in_ = (given: Json, field: string, defaults: (value: Json) => Json): Json 
   ...inEach(given, [field], defaults),
 });
 
-/** The fields that exist, each with its defaults. */
+/** The fields that are present, each with its defaults. */
 function inEach(given: Json, fields: readonly string[], defaults: (value: Json) => Json): Json {
   const present = fields.filter((field) => given[field] !== undefined);
   return Object.fromEntries(present.map((field) => [field, defaults(object(given[field]))]));

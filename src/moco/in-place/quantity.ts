@@ -13,10 +13,10 @@ const units: Readonly<Record<string, number>> = {
   Pi: 2 ** 50,
   Ei: 2 ** 60,
 };
-/** A divisor, because a thousandth is not an exact number. */
+/** Divisors, because a thousandth cannot be represented exactly. */
 const fractions: Readonly<Record<string, number>> = { m: 1e3, u: 1e6, n: 1e9 };
 
-/** The number that a Kubernetes quantity stands for, or `null` if it is invalid. */
+/** The number that a Kubernetes quantity represents, or `null` if it is invalid. */
 export function numberOf(quantity: string): number | null {
   const [, digits, unit = ''] =
     /^([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)([numkMGTPE]i?|Ki)?$/.exec(quantity) ?? [];

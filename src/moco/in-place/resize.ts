@@ -14,8 +14,8 @@ export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): 
   if (live === null) return { kind: 'possible', change, resize: null };
   const { resize } = live;
   const isRefused = resize?.state === 'Infeasible' || resize?.state === 'Error';
-  // A resize for another revision, which another resize replaces. Until then, and for a while after it was made, it
-  // blocks the resizes of other members.
+  // A resize for another revision, which another resize will replace. Until then, and for a while after it was made, it
+  // blocks resizes of other members.
   const isOfAnother = change.resources.length > 0;
   const names = [...new Set([...change.resized, ...resizedOf(live, isOfAnother)])];
   if (names.length === 0 || (isOfAnother && isRefused)) return { kind: 'possible', change, resize: null };
@@ -36,7 +36,10 @@ export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): 
   };
 }
 
-/** Containers that this program has resized, for any revision: those that the kubelet has not resized yet, or all. */
+/**
+ * Containers that this program has resized, for any revision: those that the kubelet has not resized yet, or all of
+ * them.
+ */
 const resizedOf = ({ containers, resize }: LivePod, all: boolean): readonly string[] =>
   containers
     .filter((one) => one.resized.length > 0 && (all || (resize !== null && !isActual(one))))

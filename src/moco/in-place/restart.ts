@@ -5,18 +5,18 @@ import type { Ages } from '../ages.ts';
 import { mysqldContainer, restartInPlaceAnnotation, revisionHashLabel } from '../names.ts';
 import type { LivePod, PodRecord } from '../records.ts';
 
-// Follows containers that an update in place restarts, until they run with the new image, and notices a mysqld that
-// restarted with them.
+// Follows containers that an update in place restarts until they run with the new image, and detects a mysqld that
+// restarted along with them.
 
-/** How long after the restarted containers mysqld may restart because of them: its probes fail for at most 30 s. */
+/** How long after the containers mysqld may restart because of them: its probes fail for at most 30 s. */
 const consequenceMilliseconds = 60_000;
-/** The same after a resize, for which the kubelet has five minutes. */
+/** The same after a resize, which the kubelet may take five minutes to make. */
 const resizeConsequenceMilliseconds = 360_000;
 
 /**
- * The annotation that goes with the patch, so that any later leader knows which containers the kubelet has to restart:
- * the ids of their runs before it, and that of mysqld. It also records that mysqld restarted after the preceding
- * resize. `undefined` if nothing restarts.
+ * The annotation that is part of the patch, so that any later leader knows which containers the kubelet has to restart:
+ * it has the ids of their runs before the patch, and that of mysqld's run. It also records whether mysqld restarted
+ * after the preceding resize. `undefined` if nothing restarts.
  */
 export function restartNote(
   change: InPlaceChange,
@@ -89,14 +89,14 @@ function restartsMysqld(pod: PodRecord, note: Note): boolean {
   return awaitedOf(pod, note).length > 0 || !isLater;
 }
 
-/** The containers that are not known to run with the new image and to be ready. */
+/** The containers that are not yet known to run the new image and to be ready. */
 function awaitedOf(pod: PodRecord, { containers }: Note): readonly string[] {
   return Object.entries(containers)
     .filter(([name, before]) => !pod.live?.observed || !runsAnew(pod, name, object(before)))
     .map(([name]) => name);
 }
 
-/** A new id proves a new run. The image id may stay the same: two names of one image. */
+/** A new id proves a new run. The image id may stay the same: two names can refer to one image. */
 function runsAnew(pod: PodRecord, name: string, before: Json): boolean {
   const container = find(pod.containers, name);
   const id = idOf(pod.live, name);
@@ -119,7 +119,7 @@ interface Note {
   readonly revision: string;
   readonly mysqld: string | null;
   readonly containers: Json;
-  /** Already before the patch. */
+  /** mysqld had restarted even before the patch. */
   readonly mysqldRestarted: boolean;
 }
 

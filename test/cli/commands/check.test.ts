@@ -352,7 +352,7 @@ describe('check', () => {
           return { ...after, spec };
         };
       },
-      /^failed +admission +the MutatingAdmissionPolicy keeps StatefulSets at OnDelete, but not the label moco-rollout\.io\/new-pods: a dry run that lets new pods come up at the current revision left it at OnDelete with the label moco-rollout\.io\/new-pods; install the admission of this version/,
+      /^failed +admission +the MutatingAdmissionPolicy keeps StatefulSets at OnDelete, but not the label moco-rollout\.io\/new-pods: a dry run that lets new pods start at the current revision left it at OnDelete with the label moco-rollout\.io\/new-pods; install the admission of this version/,
     ],
     'a webhook has no certificate': [
       () => {

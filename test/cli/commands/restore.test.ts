@@ -207,7 +207,7 @@ describe('restore', () => {
     });
     const asked = await cluster.run('unrestore', 'moco-test-2');
     expect(asked.status).to.equal(1);
-    expect(asked.out).to.contain('moco-test-2 is evicted and comes up at revision 7966559688, at which it failed');
+    expect(asked.out).to.contain('moco-test-2 is evicted and starts at revision 7966559688, at which it failed');
     expect(asked.err).to.contain('nothing has been changed, because --yes is missing');
     expect(bench.status.settings?.restore?.value.members).to.deep.equal([2]);
     expect((await cluster.run('unrestore', 'moco-test-2', '--yes')).status).to.equal(0);

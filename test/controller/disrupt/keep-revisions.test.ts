@@ -137,7 +137,7 @@ describe('letting new pods come up at the current revision', () => {
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold?.rule).to.equal('Paused');
     expect(bench.status.lastStep?.result).to.equal(
-      'refused: a dry run that lets new pods come up at the current revision left it at OnDelete with the label moco-rollout.io/new-pods',
+      'refused: a dry run that lets new pods start at the current revision left it at OnDelete with the label moco-rollout.io/new-pods',
     );
   });
 
@@ -153,7 +153,7 @@ describe('letting new pods come up at the current revision', () => {
       expect(dryRunsOf(bench)).to.have.length(1);
       expect(bench.steps).to.deep.equal([]);
       expect(bench.status.lastStep?.result).to.match(
-        /^refused: a dry run that lets new pods come up at the current revision was refused: .*M panics$/,
+        /^refused: a dry run that lets new pods start at the current revision was refused: .*M panics$/,
       );
     });
   }
@@ -169,7 +169,7 @@ describe('letting new pods come up at the current revision', () => {
     expect(statefulSetOf(bench).metadata.labels).to.include({ 'moco-rollout.io/strategy': 'OnDelete' });
     expect(statefulSetOf(bench).metadata.labels).not.to.have.property('moco-rollout.io/new-pods');
     expect(bench.status.lastStep?.result).to.contain(
-      'new pods were to come up at the current revision, but the StatefulSet is at OnDelete with the label',
+      'new pods were to start at the current revision, but the StatefulSet is at OnDelete with the label',
     );
     bench.server.keep = keep;
     bench.server.admit = heldByMoco;

@@ -245,7 +245,7 @@ export const answers: Examples<Exclude<keyof typeof answerRules, 'CloneUnknown'>
     applies: held(drained().statefulSet({ strategy: 'RollingUpdate', partition: 3, newPods: 'CurrentRevision' }), {
       revision: revisionBefore,
     }),
-    says: 'new pods come up at revision 5897fd84f8 until the pods that somebody else deleted exist again',
+    says: 'new pods start at revision 5897fd84f8 until the pods that somebody else deleted exist again',
     justDoesNot: when(drained().memory({ verified: true, waiting: [1, 2] }), deletes('MemberDown', 1)),
   },
   MocoNotAsked: {

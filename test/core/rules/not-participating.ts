@@ -15,11 +15,11 @@ export const roles: Examples<keyof typeof rolesRules> = {
   },
   SwitchoverInProgress: {
     applies: held(stale().members(member(0).terminating()), { member: 0, terminating: true }),
-    says: 'the primary is moving away from moco-test-0, which is terminating',
+    says: 'the primary role is moving away from moco-test-0, which is terminating',
     justDoesNot: when(stale().members(member(1).terminating()), holds({ rule: 'MemberTerminating', member: 1 })),
     alsoSays: [
       { member: 0, terminating: false },
-      'the primary is moving away from moco-test-0, which somebody else demoted',
+      'the primary role is moving away from moco-test-0, which somebody else demoted',
     ],
   },
   MemberStuckTerminating: {
