@@ -202,11 +202,13 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'stops a member while moco-controller is away, and the member stays down',
     decide: (snapshot, policy) => decide({ ...snapshot, moco: justRenewed(snapshot.moco) }, policy),
     snapshots: /stops needs mocoWorks/,
+    simulation: ['mocoAway'],
   },
   "believes the pods of members that don't answer": {
     wrong: 'takes the next member although another one does not answer, as long as its pod is ready',
     decide: (snapshot, policy) => decide({ ...snapshot, memberAnswers: everyAnswer(snapshot.members) }, policy),
     snapshots: /stops needs othersAnswer/,
+    simulation: ['facts'],
   },
   'believes every claim that is not being deleted': {
     wrong: 'takes a member whose claim is Lost, or another one than that the pod was started with',
@@ -220,6 +222,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         policy,
       ),
     snapshots: /freesClaims needs keepsItsData/,
+    simulation: ['facts'],
   },
   'believes the pod of a primary that MOCO does not reach': {
     wrong: 'restarts running replicas in the middle of a failover, since the pod of the primary is ready',
@@ -229,6 +232,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       return decide({ ...snapshot, cluster: { ...cluster, mocoState } }, policy);
     },
     snapshots: /losesRelayLog needs somebodyLeads/,
+    simulation: ['cutPrimary'],
   },
   'takes every closed budget for a backup': {
     wrong: 'waits for a backup while a PodDisruptionBudget is closed that MOCO did not create',

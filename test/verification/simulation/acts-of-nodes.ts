@@ -1,13 +1,15 @@
 import { text } from '../../../src/base/json.ts';
-import { pods } from '../../../src/kube/resource.ts';
+import { path, persistentVolumeClaims, persistentVolumes, pods } from '../../../src/kube/resource.ts';
 import { mysqldContainer } from '../../../src/moco/names.ts';
 import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
+import { dataVolume } from '../../support/moco/names.ts';
 import { withContainerFault, withRestart } from '../../support/nodes/fault-script.ts';
 import type { ContainerFault, PodFaults, ResizeFault } from '../../support/nodes/faults.ts';
 import { type Act, act, type Lasting, type OfMember } from './act.ts';
 import { asked, evict, forceDelete, podName, podPath } from './acts-of-people.ts';
 import type { FetchTrouble } from './fetchers.ts';
 import { namespace, type Simulation } from './simulation.ts';
+import { bind } from './stateful-set-controller.ts';
 
 // Faults of nodes and members.
 
@@ -90,7 +92,7 @@ function loseNode(simulation: Simulation, ordinal: number, forMilliseconds: numb
   const { kubelets, moco, clock } = simulation;
   const lost = (nodeLost: boolean) => (faults: PodFaults) => ({ ...faults, nodeLost });
   if (!kubelets.fault(namespace, podName(ordinal), lost(true))) return false;
-  moco.setFaults({ unreachable: [...moco.faults.unreachable, ordinal] });
+  moco.loseContact([...moco.faults.unreachable, ordinal]);
   const node = String(record(memberAt(simulation, ordinal)?.['spec'])['nodeName']);
   const isBack = simulation.fetchers.loseNode(node, simulation.silenceMilliseconds);
   clock.after(forMilliseconds, () => {
@@ -98,6 +100,32 @@ function loseNode(simulation: Simulation, ordinal: number, forMilliseconds: numb
     kubelets.fault(namespace, podName(ordinal), lost(false));
     moco.setFaults({ unreachable: moco.faults.unreachable.filter((one) => one !== ordinal) });
   });
+  return true;
+}
+
+const claimName = (ordinal: number): string => `${dataVolume}-${podName(ordinal)}`;
+
+function loseVolume({ server: { store } }: Simulation, ordinal: number): boolean {
+  const claim = store.get(persistentVolumeClaims, namespace, claimName(ordinal));
+  if (claim === null) return false;
+  const volume = store.get(persistentVolumes, '', String(record(claim['spec'])['volumeName']));
+  if (volume !== null) store.remove(persistentVolumes, volume);
+  store.put(persistentVolumeClaims, { ...claim, status: { phase: 'Lost' } });
+  return true;
+}
+
+function swapClaim(simulation: Simulation, ordinal: number): boolean {
+  const { store } = simulation.server;
+  const claim = store.get(persistentVolumeClaims, namespace, claimName(ordinal));
+  if (claim === null || memberAt(simulation, ordinal) === null) return false;
+  store.remove(persistentVolumeClaims, claim);
+  const { labels } = claim.metadata;
+  const body = {
+    metadata: { name: claimName(ordinal), labels },
+    spec: { resources: record(claim['spec'])['resources'] },
+  };
+  if (!asked(simulation, { method: 'POST', path: path(persistentVolumeClaims, { namespace }), body })) return false;
+  bind(simulation.server, namespace, claimName(ordinal));
   return true;
 }
 
@@ -178,6 +206,26 @@ export const actsOfNodes = {
   loseNode: act<OfMember & Lasting>(
     'a node is lost: its kubelet says nothing any more, nobody reaches the member, and later it is back',
     (simulation, { ordinal, forMilliseconds }, strikes) => strikes(loseNode(simulation, ordinal, forMilliseconds)),
+  ),
+  cutNetwork: act<OfMember & Lasting>(
+    'the network of a pod is cut: its probes, which are local, go on to pass, and nobody reaches the member',
+    (simulation, { ordinal, forMilliseconds }, strikes) => {
+      const { moco, clock } = simulation;
+      if (memberAt(simulation, ordinal) === null) return;
+      strikes(true);
+      moco.loseContact([...moco.faults.unreachable, ordinal]);
+      clock.after(forMilliseconds, () =>
+        moco.setFaults({ unreachable: moco.faults.unreachable.filter((one) => one !== ordinal) }),
+      );
+    },
+  ),
+  loseVolume: act<OfMember>(
+    "the PersistentVolume of a member's claim is deleted, and the claim is Lost: only the running pod has the data",
+    (simulation, { ordinal }, strikes) => strikes(loseVolume(simulation, ordinal)),
+  ),
+  swapClaim: act<OfMember>(
+    "a member's claim is forced away and made anew while its pod runs: the pod keeps the old volume",
+    (simulation, { ordinal }, strikes) => strikes(swapClaim(simulation, ordinal)),
   ),
   /** Its Node object is deleted after a while: the pod garbage collector lets its pods fail, and deletes them by force. */
   nodeGone: act<OfMember & Lasting>(

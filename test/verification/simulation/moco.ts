@@ -20,6 +20,8 @@ const quickestMilliseconds = 3;
 const slowestMilliseconds = 60;
 const retryMilliseconds = 200;
 const renewMilliseconds = 2000;
+/** `--check-interval` of moco-controller. */
+const tickMilliseconds = 60_000;
 
 export interface MocoOptions {
   readonly clock: VirtualClock;
@@ -46,6 +48,8 @@ export class Moco {
   #running = true;
   #stoppedAtMilliseconds = 0;
   #otherReplica = true;
+  /** Since when nobody reaches them, by ordinal. */
+  unreachedSince: ReadonlyMap<number, number> = new Map();
   /** How many processes of it there have been. */
   lives = 0;
 
@@ -92,7 +96,21 @@ export class Moco {
     return { seconds: this.faults.lagSeconds[ordinal] ?? 0, sinceMilliseconds: this.#lagsSinceMilliseconds };
   }
 
+  #noteUnreached(ordinals: readonly number[]): void {
+    const now = this.#options.clock.nowMilliseconds;
+    this.unreachedSince = new Map(ordinals.map((ordinal) => [ordinal, this.unreachedSince.get(ordinal) ?? now]));
+  }
+
+  /** Members that nobody reaches any more wake no loop: MOCO looks once a minute without an event. */
+  loseContact(ordinals: readonly number[]): void {
+    this.#noteUnreached(ordinals);
+    this.#looks.changeFaults(this.#options.namespace, this.#options.clusterName, { unreachable: ordinals });
+    this.#options.onDatabasesChange();
+    this.#plan('cluster', this.#options.chance.between(quickestMilliseconds, tickMilliseconds));
+  }
+
   setFaults(faults: Partial<Faults>): void {
+    if (faults.unreachable !== undefined) this.#noteUnreached(faults.unreachable);
     if (faults.lagSeconds !== undefined) this.#lagsSinceMilliseconds = this.#options.clock.nowMilliseconds;
     this.#looks.changeFaults(this.#options.namespace, this.#options.clusterName, faults);
     this.#options.onDatabasesChange();
@@ -111,6 +129,11 @@ export class Moco {
 
   get isRunning(): boolean {
     return this.#running;
+  }
+
+  /** Since when no process of it runs. `null` while one does. */
+  get awaySinceMilliseconds(): number | null {
+    return this.#running ? null : this.#stoppedAtMilliseconds;
   }
 
   /** When its leader last renewed its Lease: every two seconds, as controller-runtime does. */

@@ -57,6 +57,7 @@ import { Network } from './network.ts';
 import { NodeImages } from './node-images.ts';
 import { Places } from './places.ts';
 import { firstAgent, firstInPlace, podTemplateOf, sidecarContainer, userLabel, type Wanted } from './pod-template.ts';
+import { Reliance } from './reliance.ts';
 import { Situations } from './situations.ts';
 
 export const namespace = 'default';
@@ -158,8 +159,9 @@ export class Simulation {
     const lagging = new LaggingCandidates(this);
     this.checks = new FailingChecks(this);
     const places = new Places(this, isApart);
+    const reliance = new Reliance(this);
     const deeds = new Deeds(this, (disruption) => {
-      for (const judge of [this.witness, lagging, this.checks, places]) judge.disrupted(disruption);
+      for (const judge of [this.witness, lagging, reliance, this.checks, places]) judge.disrupted(disruption);
     });
     const expectations = new Expectations(clock, this.witness);
     const strikesFound = new FoundStrikes(this);
