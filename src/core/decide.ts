@@ -151,7 +151,7 @@ function withNewPods(
 }
 
 /** If one of these answers is awaited, nothing else is missing: they are asked for last, and all at once. */
-const askedLast: ReadonlySet<QuestionKind | undefined> = new Set(['recreatable', 'members']);
+const askedLast: ReadonlySet<QuestionKind | undefined> = new Set(['recreatable', 'moco', 'members']);
 
 /** What the candidate needs to know in addition to the question of its hold, if nothing else holds it. */
 function asksBeside(situation: Situation, { candidate, hold }: NextStep, by: Guards): readonly Question[] {
