@@ -95,9 +95,9 @@ export function keptBecause(situation: Situation, { ordinal, member }: Lost): Ke
 }
 
 /**
- * The revision at which lost members have to come back: that of their data, or else that of the data of the members that
- * there are, which may be updated already without a mysqld that has started. The current one is preferred, then the most
- * common. `null` if none is known.
+ * The revision at which lost members have to come back: that of their data, or else that of the data of the members
+ * that there are, which may be updated already without a mysqld that has started. The current one is preferred, then
+ * the most common. `null` if none is known.
  */
 export function revisionToKeep(situation: Situation, lost: readonly Lost[]): string | null {
   const { members, currentRevision, updateRevision } = situation;

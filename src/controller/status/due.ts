@@ -41,7 +41,7 @@ const coalescedMilliseconds = 1000;
 /** The data of a member are on its claim as well, and the member is about to be ready, which is written anyway. */
 const dataWaitMilliseconds = 50_000;
 
-/** From when on the waits of the changes count, on the monotonic clock: that of the data of members alone counts later. */
+/** From when on the waits of changes count, on the monotonic clock: that of the data of members alone counts later. */
 export function changesCountFrom(
   status: RolloutStatus,
   before: RolloutStatus,
