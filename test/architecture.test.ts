@@ -201,7 +201,7 @@ describe('the architecture', () => {
         .split('\n')
         .flatMap((line) => (line.length > 120 && /^ *(\/\/|\/?\*)/.test(line) ? [`${path}: ${line}`] : [])),
     );
-    expect(wide).to.deep.equal([]);
+    expect(wide, 'comments to wrap at 120 columns').to.deep.equal([]);
   });
 
   it('has no folder and file of the same name side by side', () => {

@@ -10,7 +10,7 @@ import { failingMember, isVerified } from './failing-revision.ts';
 import { closed, firstHold, type Guards, guards, isOverridden } from './gates.ts';
 import { lookAgain } from './maintenance.ts';
 import type { RolloutPolicy } from './policy.ts';
-import { askedAgain, type Question, type QuestionKind, together } from './questions.ts';
+import { asked, askedAgain, type Question, type QuestionKind, together } from './questions.ts';
 import { reports } from './reports.ts';
 import { asksOf, awaitedBy, type Hold, isAnswer, isRequestedByUser, isTurn } from './rules/catalogue.ts';
 import { cloneAdvancedForSeconds } from './rules/cloning.ts';
@@ -152,22 +152,25 @@ function withNewPods(
   return { step: change, hold: isOver ? null : hold, blocked };
 }
 
-/** These questions come last, and all at once: while one of them is open, nothing else is missing. */
-const askedLast: ReadonlySet<QuestionKind | undefined> = new Set(['recreatable', 'members']);
+/** The rule only waits for an answer that is asked for last, so nothing else is missing. */
+function awaitsLast({ rule }: Hold): boolean {
+  const kind = awaitedBy(rule);
+  return kind !== undefined && asked[kind].last === true;
+}
 
 /** What the candidate needs to know in addition to the question of its hold, if nothing else holds it. */
 function asksBeside(situation: Situation, { candidate, hold }: NextStep, by: Guards): readonly Question[] {
-  const asked: Question[] = [];
+  const beside: Question[] = [];
   // Questions alone set no deadline.
   const now = { ...situation, deadlines: new Deadlines() };
   let left = by;
-  for (let awaited = hold; awaited !== null && askedLast.has(awaitedBy(awaited.rule)); ) {
+  for (let awaited = hold; awaited !== null && awaitsLast(awaited); ) {
     const { rule } = awaited;
     left = new Map([...left].filter(([other]) => other !== rule));
     awaited = closed(now, candidate, left);
-    if (awaited !== null && askedLast.has(awaitedBy(awaited.rule))) asked.push(...asksOf(awaited, now));
+    if (awaited !== null && awaitsLast(awaited)) beside.push(...asksOf(awaited, now));
   }
-  return asked;
+  return beside;
 }
 
 /** A hold that is covered by another one has not ended: users see it again later with the time at which it began. */

@@ -45,6 +45,8 @@ export type QuestionOf<Kind extends QuestionKind> = Extract<Question, { readonly
 interface Asked<One extends Question> {
   /** One question instead of two of its kind. */
   readonly together: (one: One, other: One) => One;
+  /** A step waits for it once nothing else is missing. All of these are asked at once. */
+  readonly last?: true;
   /** Before which steps it is asked again. `null`: before none. */
   readonly again: {
     readonly before: readonly EffectKind[] | 'every confirmed step';
@@ -72,6 +74,7 @@ export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> }
     },
   },
   members: {
+    last: true,
     together: (one, other) => ({ kind: 'members', members: [...new Set([...one.members, ...other.members])] }),
     again: {
       before: ['stops', 'movesPrimary'],
@@ -102,6 +105,7 @@ export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> }
     again: null,
   },
   recreatable: {
+    last: true,
     together: (one, other) => ({ kind: 'recreatable', members: [...new Set([...one.members, ...other.members])] }),
     again: {
       before: 'every confirmed step',
@@ -112,7 +116,11 @@ export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> }
       },
     },
   },
-  moco: { together: same, again: { before: ['stops', 'movesPrimary'], question: () => ({ kind: 'moco' }) } },
+  moco: {
+    last: true,
+    together: same,
+    again: { before: ['stops', 'movesPrimary'], question: () => ({ kind: 'moco' }) },
+  },
   data: {
     together: (one, other) => ({
       kind: 'data',

@@ -154,7 +154,7 @@ export class ClusterReader {
     }
   }
 
-  /** Reads an object with all its fields. Resolves to `null` if it is gone, or if the API server has no such kind. */
+  /** Reads an object with all its fields. Resolves to `null` if it is gone, or if the server has no such kind. */
   async read(kind: ResourceKind, place: ResourcePlace, priority: Priority = 'disrupt'): Promise<Json | null> {
     try {
       return await this.call<Json>({

@@ -161,6 +161,16 @@ describe('what was not read', () => {
     expect(hold?.rule).to.equal('FailoverUnfinished');
     expect(asks).to.deep.include({ kind: 'recreatable', members: [0] });
   });
+
+  it('is asked together with the other answers for which a step waits last', () => {
+    const fresh = [0, 1, 2].map((ordinal) => member(ordinal).stale().recreatable(null));
+    const given = stale()
+      .members(...fresh)
+      .mocoLease({ ageSeconds: null })
+      .answers(1, { kind: 'ready' }, { ageSeconds: 60 });
+    const { asks } = decideCase({ given, settings: {} });
+    expect(asks.map(({ kind }) => kind)).to.include.members(['recreatable', 'moco', 'members']);
+  });
   const unread = holds({ rule: 'RecreationUnknown', members: [2] });
   play({
     'allows no eviction': when(stale().members(member(2).stale().recreatable(null)), unread),

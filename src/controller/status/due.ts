@@ -39,7 +39,10 @@ const coalescedMilliseconds = 1000;
 /** The data of a member are on its claim as well, and the member is about to be ready, which is written anyway. */
 const dataWaitMilliseconds = 50_000;
 
-/** When the wait for the changes begins, on the monotonic clock. It begins later if only the data of members changed. */
+/**
+ * When the wait for the changes begins, on the monotonic clock. It begins later if only the data of members have
+ * changed.
+ */
 export function changesCountFrom(
   status: RolloutStatus,
   before: RolloutStatus,

@@ -73,7 +73,7 @@ export const justRenewed = (moco: MocoLease): MocoLease => ({
 const isKnown = ({ state, ageSeconds }: MocoLease): boolean =>
   ageSeconds !== null && (state === 'forbidden' || ageSeconds < freshSeconds);
 
-/** Every waiting cluster decides anew with each reading. A Lease that is held and not yet seen to be renewed is news. */
+/** Every waiting cluster decides anew with each reading. A held Lease may be renewed at any moment. */
 function againAfter({ state, renewedForSeconds }: MocoLease): number {
   const isShort = renewedForSeconds === null ? state === 'held' : renewedForSeconds < longSeconds;
   return isShort ? againSeconds : laterSeconds;
