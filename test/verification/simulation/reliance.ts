@@ -1,3 +1,4 @@
+import { text } from '../../../src/base/json.ts';
 import { persistentVolumeClaims, persistentVolumes } from '../../../src/kube/resource.ts';
 import { record } from '../../support/api-server/stored-object.ts';
 import { dataVolume } from '../../support/moco/names.ts';
@@ -57,8 +58,8 @@ export class Reliance {
     const { phase } = record(claim['status']);
     if (phase !== 'Bound') return `was ${String(phase)}`;
     if (store.get(persistentVolumes, '', String(record(claim['spec'])['volumeName'])) === null) return 'had no volume';
-    const made = String(claim.metadata['creationTimestamp'] ?? '');
-    const started = String(record(pod.status)['startTime'] ?? '');
+    const made = claim.metadata['creationTimestamp'] ?? '';
+    const started = text(record(pod.status)['startTime']);
     return started !== '' && made > started ? 'was made after the pod had started' : null;
   }
 }
