@@ -60,7 +60,7 @@ export class Reliance {
     if (store.get(persistentVolumes, '', String(record(claim['spec'])['volumeName'])) === null) return 'had no volume';
     const made = claim.metadata['creationTimestamp'] ?? '';
     const started = text(record(pod.status)['startTime']);
-    return started !== '' && made > started ? 'was made after the pod had started' : null;
+    return started !== null && made > started ? 'was made after the pod had started' : null;
   }
 }
 
