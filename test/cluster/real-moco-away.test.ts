@@ -31,11 +31,19 @@ describe('while moco-controller 0.36 is away', () => {
     cluster.patientFor(patienceMilliseconds);
     await cluster.setting({ minReadySeconds: 60 });
     await cluster.setImage(newImage);
-    await cluster.until('a member participates at the new revision', ({ statefulSet, rollout }) => {
-      const { currentRevision, updateRevision } = statefulSet?.status ?? {};
-      const isNew = currentRevision !== updateRevision && rollout?.status?.updateRevision === updateRevision;
-      return isNew && rollout?.status?.members?.some(({ updated, state }) => updated && state === 'participating');
-    });
+    await cluster.until(
+      'a member participates at the new revision, and MOCO has said so',
+      ({ cluster: moco, statefulSet, rollout }) => {
+        const { currentRevision, updateRevision } = statefulSet?.status ?? {};
+        const isNew = currentRevision !== updateRevision && rollout?.status?.updateRevision === updateRevision;
+        const isHealthy = moco?.status?.conditions?.some(({ type, status }) => type === 'Healthy' && status === 'True');
+        return (
+          isNew &&
+          isHealthy &&
+          rollout?.status?.members?.some(({ updated, state }) => updated && state === 'participating')
+        );
+      },
+    );
     const before = uidsOf(cluster);
     await stage().moco.pause();
     await cluster.holds('MocoUnavailable');
