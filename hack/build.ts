@@ -3,14 +3,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
-// What runs, in dist/ or in another directory: the controller in main.js and what it has in common with the commands,
-// whose own part is loaded only by a command; and in cli.cjs all of kubectl's plugin, to be copied to wherever kubectl
-// looks. Parts of libraries that nothing uses are left out, which is most of client-node.
+// Bundles the program into dist/ or another directory. The controller is main.js, with the code that it shares with the
+// commands; a command's own part is loaded only by that command. All of kubectl's plugin is in cli.cjs, which can be
+// copied into any PATH. Unused parts of libraries are left out, which is most of client-node.
 
 const [outdir = 'dist'] = process.argv.slice(2);
 const executable = 0o755;
 const clientNode = '@kubernetes/client-node';
-/** Of what somebody may have as `node`: the plugin is read by these to the end, so that it can say what it needs. */
+/**
+ * The oldest Node that a user may have as `node`: it can parse the whole plugin, so that the plugin can say which
+ * version it needs.
+ */
 const oldestThatIsTold = 'node16';
 const toldToOldNodes = `if (Number(process.versions.node.split('.')[0]) < 24) {
   console.error('kubectl moco-rollout: expected Node 24 or newer in PATH, found Node ' + process.versions.node + ': install it, or the plugin that brings its own');
@@ -18,13 +21,14 @@ const toldToOldNodes = `if (Number(process.versions.node.split('.')[0]) < 24) {
 }`;
 
 /**
- * No module of client-node does anything by being loaded (its polyfill is for Nodes before 20), though its package.json
- * doesn't say so: without that its kinds, its streams and what they import would stay in, and in memory.
+ * No module of client-node has side effects when it is loaded (its polyfill is for Nodes before 20), but its
+ * package.json does not say so. Without this, its kinds, its streams and their imports would stay in the bundle and in
+ * memory.
  */
 const clientNodeByNeed: Plugin = {
   name: 'client-node by need',
   setup(builder) {
-    // The paths are computed here: esbuild takes ten times as long if it is asked for each of them.
+    // The paths are computed here because esbuild takes ten times as long to resolve each of them.
     builder.onResolve({ filter: /^(\.|@kubernetes\/client-node$)/ }, ({ path, importer, resolveDir }) => {
       if (path === clientNode) return { path: fileURLToPath(import.meta.resolve(clientNode)), sideEffects: false };
       if (importer.includes(`node_modules/${clientNode}/`)) return { path: join(resolveDir, path), sideEffects: false };
@@ -45,11 +49,11 @@ const common: BuildOptions = {
   sourcemap: 'linked',
   legalComments: 'linked',
   plugins: [clientNodeByNeed],
-  // Libraries in CommonJS inside of it ask for Node's modules by `require`.
+  // CommonJS libraries in the bundle load Node's modules with `require`.
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
 };
 await Promise.all([
-  // Without splitting everything that a command needs as well would be kept whole, used or not.
+  // Without splitting, everything that a command shares would be kept whole, used or not.
   build({ ...common, entryPoints: ['src/main.ts'], splitting: true, chunkNames: '[name]-[hash]' }),
   build({
     ...common,

@@ -4,9 +4,9 @@ import { policyKind, policySpec, policyStatus } from '../src/api/rollout-policy.
 import { sequenceKind, sequenceSpec, sequenceStatus } from '../src/api/rollout-sequence.ts';
 import { rolloutStatus } from '../src/api/rollout-status.ts';
 
-// The CRDs in config/crd and in the Helm chart, made of the schemas in src/api.
+// Generates the CRDs in config/crd and in the Helm chart from the schemas in src/api.
 
-/** What of OpenAPI the CRDs use. */
+/** The part of OpenAPI that the CRDs use. */
 export interface Schema {
   readonly type?: string;
   readonly description?: string;
@@ -45,7 +45,7 @@ interface Source {
   readonly spec: z.ZodType;
   readonly status?: z.ZodType;
   readonly columns: readonly Column[];
-  /** Shown by `-o wide` alone. */
+  /** Shown only by `-o wide`. */
   readonly wideColumns?: readonly Column[];
 }
 
@@ -148,7 +148,7 @@ const sources: readonly Source[] = [
   },
 ];
 
-/** Each CRD by the name of its file. */
+/** Each CRD by its file name. */
 export function definitions(): Readonly<Record<string, Definition>> {
   return Object.fromEntries(
     sources.map((source) => [`${source.kind.group}_${source.kind.plural}.yaml`, definitionOf(source)]),
@@ -170,7 +170,7 @@ function definitionOf(source: Source): Definition {
         plural,
         singular: kind.toLowerCase(),
         shortNames: [source.shortName],
-        // Not `all`, which lists what runs: `kubectl get moco` shows the settings and the rollouts together.
+        // Not `all`, which lists workloads: `kubectl get moco` shows the settings and the rollouts together.
         categories: ['moco'],
       },
       versions: [
@@ -206,7 +206,7 @@ function objectSchema({ kind, description, spec, status }: Source): Schema {
   };
 }
 
-/** A structural schema: without what a CRD may not have, and with type and description first. */
+/** A structural schema: without anything that a CRD must not have, and with type and description first. */
 function structural(schema: z.ZodType): Schema {
   const { $schema: _, ...made } = z.toJSONSchema(schema, {
     target: 'openapi-3.0',

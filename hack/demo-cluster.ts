@@ -5,7 +5,7 @@ import { rollOutStandIns } from './demo/stand-ins.ts';
 import { interruption } from './program/interruption.ts';
 import { runProgram } from './program/run-program.ts';
 
-// Rolls out a new image on a real control plane. The command line shows it live, as a user sees it.
+// Rolls out a new image on a real control plane. The command line shows it live, as users see it.
 
 interface Options {
   readonly members: number;

@@ -2,9 +2,9 @@ import { flagOfSetting } from '../src/api/settings.ts';
 import type { Flag } from '../src/options/flag.ts';
 import { flags } from '../src/options/flags.ts';
 
-// The schema of the Helm chart's values, as far as values become flags.
+// The schema of the Helm chart's values, for values that become flags.
 
-/** Flags that follow from other values, or that the Deployment sets. Each other one is a value of `flags`. */
+/** Flags that follow from other values, or that the Deployment sets. Every other flag is a value of `flags`. */
 const setByTheChart: readonly Flag<unknown>[] = [
   flags.kubeconfigPath,
   flags.featureGates,
@@ -16,16 +16,20 @@ const setByTheChart: readonly Flag<unknown>[] = [
   flags.leaderElect,
   flags.leaderElectionNamespace,
   flags.partitionDriver,
+  flags.dryRunPods,
   flags.prometheusUrl,
   flags.prometheusCaFile,
   flags.prometheusTokenFile,
+  flags.prometheusBasicAuthFile,
+  flags.prometheusHeadersFile,
+  flags.prometheusProxyUrl,
 ];
 
 interface Schema {
   readonly properties: Readonly<Record<string, Schema>>;
 }
 
-/** The text of values.schema.json with every value that becomes a flag as `src/options` declares the flag. */
+/** The text of values.schema.json in which every value that becomes a flag is described as in `src/options`. */
 export function withFlags(text: string): string {
   const schema = JSON.parse(text) as Schema;
   const { properties } = schema;

@@ -1,12 +1,13 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-// The licences of what the bundle may hold, with their texts, in dist/licences.txt: every package of package-lock.json
-// that isn't for development. Ends with a sentence where one has a licence that nobody has looked at.
+// Writes the licences of everything that the bundle may contain into dist/licences.txt: every package of
+// package-lock.json that is not for development. Fails with a sentence if a package has a licence that nobody has
+// reviewed.
 
-/** Licences that ask for nothing but to be passed on with what is made of the package. */
+/** Licenses that only require passing them on with the software. */
 const accepted = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'PSF-2.0', 'Unlicense'];
-/** Node itself, which the image takes from elsewhere, with its own licence. */
+/** Node itself, which the image copies from another image, along with its license. */
 const isNode = /^node_modules\/node-(linux|bin)-/;
 const outfile = 'dist/licences.txt';
 
@@ -39,7 +40,7 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 }
 
-/** Some packages name a licence and have no file of it. */
+/** Some packages name a licence but do not contain its text. */
 async function textIn(path: string): Promise<string> {
   const files = await readdir(path);
   const file = files.find((name) => /^(licen[cs]e|copying|unlicense)(\.|$)/i.test(name));

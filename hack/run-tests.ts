@@ -13,8 +13,8 @@ import { Progress } from './tests/progress.ts';
 import { type Lane, phases, startsPrograms, testFiles } from './tests/test-files.ts';
 import { WorkerProcess } from './tests/worker-process.ts';
 
-// Runs test files side by side and closes on one line `N passed, N failed`. Skipped tests count as failed where CI is
-// `true`: what has not been run has not been shown.
+// Runs test files in parallel and ends with the line `N passed, N failed`. With `CI=true` skipped tests count as
+// failed: a test that was not run has shown nothing.
 
 const usage = 'usage: hack/run-tests.ts [--unit] [--grep PATTERN] [FILE ...]';
 const { values, positionals } = readArguments();
@@ -27,7 +27,7 @@ const settings: WorkerSettings = {
 const temporary = await mkdtemp(join(tmpdir(), 'moco-rollout-tests-'));
 const rightsFolder = isWhole ? await mkdtemp(join(tmpdir(), 'moco-rollout-rights-')) : null;
 if (rightsFolder !== null) process.env[rightsFolderVariable] = rightsFolder;
-// The code of every process that is started is compiled once. Coverage needs it as it is.
+// Compiles the code of every process only once. Coverage needs it uncompiled.
 if (process.env['NODE_V8_COVERAGE'] === undefined) process.env['NODE_COMPILE_CACHE'] ??= resolve('.cache/compiled');
 if (files.some(startsPrograms)) process.env[builtVariable] = await buildPrograms();
 const durations = await Durations.read('.cache/test-durations.json');
@@ -37,20 +37,20 @@ let workersStarted = 0;
 for (const lanes of await phases(files, availableParallelism())) {
   await runPhase(lanes);
 }
-// A part of a file says nothing about the whole.
+// A part of a file does not show how long the whole file takes.
 if (values.grep === undefined) await durations.write();
 if (rightsFolder !== null) await compareRights(rightsFolder);
 await rm(temporary, { recursive: true });
 process.exitCode = progress.close(process.env['CI'] === 'true') ? 0 : 1;
 
-/** As `make build` does, so that what is tested is what is shipped. Resolves to the directory. */
+/** Builds as `make build` does, so that the tests run what is shipped. Resolves to the directory. */
 async function buildPrograms(): Promise<string> {
   const directory = join(temporary, 'programs');
   await promisify(execFile)(process.execPath, ['hack/build.ts', directory]);
   return directory;
 }
 
-/** A lane that is done lends its workers to the others, one after the other. */
+/** A finished lane lends its workers to the others, one after another. */
 async function runPhase(lanes: readonly Lane[]): Promise<void> {
   const queues = lanes.map(({ files: own, workers }) => ({ waiting: durations.longestFirst(own), workers }));
   const runLane = async ({ waiting, workers }: (typeof queues)[number]): Promise<void> => {
@@ -64,10 +64,10 @@ async function runPhase(lanes: readonly Lane[]): Promise<void> {
   await Promise.all(queues.map(runLane));
 }
 
-/** One worker after another, a new one if one ends early, until no file is left. */
+/** Runs workers one after another, replacing one that ends early, until no file is left. */
 async function work(waiting: string[]): Promise<void> {
   while (waiting.length > 0) {
-    // A single file is read while it runs.
+    // A single file shows its output while it runs.
     const outputFile = files.length === 1 ? null : join(temporary, `${workersStarted++}.log`);
     const worker = new WorkerProcess(settings, outputFile);
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
@@ -82,7 +82,7 @@ async function work(waiting: string[]): Promise<void> {
   }
 }
 
-/** Rights that nobody has used, and such as nobody has, only show once every test has run. */
+/** Unused and missing rights show only once every test has run. */
 async function compareRights(folder: string): Promise<void> {
   const title = 'the whole run has used every right that the roles grant, and asked for no other';
   const found = differences(await readRights(folder), await grantedRights());

@@ -7,7 +7,7 @@ import { type RunningWebhook, startWebhook } from './admission/server.ts';
 import { delay } from './base/delay.ts';
 import { realWorld, type World } from './base/world.ts';
 import { Controller, type ControllerOptions } from './controller/controller.ts';
-import { prometheusChecks } from './controller/fleet/check-answers.ts';
+import { prometheusChecks } from './controller/questions/checks.ts';
 import { defaultPolicy } from './core/policy.ts';
 import { LeaseLostError, UsageError } from './failure.ts';
 import { ApiClient } from './kube/api-client.ts';
@@ -16,14 +16,19 @@ import { kubernetesVersion, untilSupported } from './kube/kubernetes-version.ts'
 import { LeaseElector } from './kube/lease-elector.ts';
 import { PodHttp } from './kube/plain-http.ts';
 import { PrometheusHttp } from './kube/prometheus-http.ts';
-import { AgentDelayReader, agentTimeoutMilliseconds } from './moco/agent.ts';
-import { SecretAsker } from './mysql/mysql-asker.ts';
+import { onServerClock } from './kube/server-clock.ts';
+import { AgentDelayReader, AgentMemberReader, agentTimeoutMilliseconds } from './moco/agent.ts';
+import { type MysqlAccess, SecretAsker } from './mysql/mysql-asker.ts';
+import { watchPolicy } from './objects/controller-policy.ts';
 import { type FeatureGateName, featureGates, type Options } from './options/flags.ts';
 import { flagsAnnotation, fleetLimitsOf, publish } from './options/published.ts';
-import { healthHandler, startHttpServer } from './telemetry/http-server.ts';
+import { healthHandler, shared, startHttpServer } from './telemetry/http-server.ts';
 import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { Watchdog } from './telemetry/watchdog.ts';
+
+// The controller as a program: it connects the parts, starts them in order, and stops them in reverse order within the
+// grace period of the pod.
 
 const leaseName = 'moco-rollout';
 const leaseLost = 'the lease was lost: stopping, so that two controllers never act at the same time';
@@ -34,12 +39,12 @@ const stopGraceMilliseconds = 10_000;
 /** The parts of the program, connected but not started. */
 type Program = Awaited<ReturnType<typeof connectParts>>;
 
-/** Stops something that was started, in the time that is left. */
+/** Stops something that was started, within the remaining time. */
 type Closer = (leftMilliseconds: () => number) => Promise<void> | void;
 
 /**
  * Runs the controller from its start to SIGTERM. Starts health → metrics → webhook → caches → lease → workers, and
- * shuts down in reverse order. Rejects if something that it needs is unavailable, and if its lease is lost.
+ * shuts down in reverse order. Rejects if something that it needs is unavailable, or if its lease is lost.
  */
 export async function run(options: Options): Promise<void> {
   const asked = terminationSignal();
@@ -49,12 +54,15 @@ export async function run(options: Options): Promise<void> {
     const kubernetes = await Promise.race([asked, kubernetesVersion(program.client, program.stop.signal)]);
     if (kubernetes === undefined) return;
     const { log, connection, metrics } = program;
-    log.info({ version: manifest.version, server: connection.server, kubernetes, ...options.featureGates }, 'starting');
-    await startServer(program, options.metricsBindAddress, '--metrics-bind-address', { '/metrics': metrics.handler });
+    log.info({ version: manifest.version, server: connection.server, kubernetes, ...options.featureGates }, 'Starting');
+    await startServer(program, options.metricsBindAddress, '--metrics-bind-address', {
+      '/metrics': shared(metrics.handler, () => program.world.monotonic()),
+    });
     await startWebhookServer(program);
     const watching = program.controller.watch(program.stop.signal);
-    program.closers.push(() => watching);
+    program.closers.push(() => watching.catch(() => undefined));
     startWorking(program, kubernetes);
+    await startPolicyWatch(program);
     await Promise.race([asked, watching, lost(program.stop.signal)]);
   } finally {
     await shutdown(program);
@@ -73,7 +81,8 @@ async function connectParts(options: Options) {
     servesWebhook: options.webhookBindAddress !== null,
     drivesPartitions: options.partitionDriver === 'own',
   });
-  const world = realWorld(metrics.apiClient.counting(connection.exchange, () => performance.now()));
+  const machine = realWorld(metrics.apiClient.counting(connection.exchange, () => performance.now()));
+  const world = onServerClock(machine, log);
   const stop = new AbortController();
   const isLeading = (): boolean => !stop.signal.aborted && (elector?.isLeader() ?? true);
   const client = new ApiClient({
@@ -101,14 +110,14 @@ async function connectParts(options: Options) {
       })
     : null;
   const pods = new PodHttp(world, agentTimeoutMilliseconds);
-  const { prometheusUrl: url, prometheusCaFile: caFile, prometheusTokenFile: tokenFile } = options;
-  const prometheus = url === null ? null : new PrometheusHttp({ url, caFile, tokenFile }, world);
+  const prometheus = prometheusOf(options, world);
   await prometheus?.checkFiles();
   const controller = new Controller({
     client,
     world,
     delays: new AgentDelayReader(pods.get),
-    ...(options.featureGates.ReplicationFacts && { mysql: new SecretAsker(client, world) }),
+    members: new AgentMemberReader(pods.get),
+    ...(options.featureGates.ReplicationFacts && { mysql: new SecretAsker(client, world, mysqlAccess(options)) }),
     readCheck: prometheusChecks(prometheus?.query ?? null),
     log,
     metrics,
@@ -118,7 +127,7 @@ async function connectParts(options: Options) {
   });
   const watchdog = new Watchdog({
     clock: world,
-    onStall: (milliseconds) => log.warn({ milliseconds: Math.round(milliseconds) }, 'the event loop was blocked'),
+    onStall: (milliseconds) => log.warn({ milliseconds: Math.round(milliseconds) }, 'Event loop was blocked'),
   });
   // In the order of the start.
   const closers: Closer[] = [
@@ -131,15 +140,25 @@ async function connectParts(options: Options) {
   return { options, connection, world, client, log, metrics, elector, controller, watchdog, stop, closers, webhook };
 }
 
+const mysqlAccess = ({ mysqlSecretName, mysqlTls, mysqlCaFile }: Options): MysqlAccess => ({
+  secretName: mysqlSecretName,
+  tls: mysqlTls,
+  caFile: mysqlCaFile,
+});
+
 function controllerSettings(
   options: Options,
-): Pick<ControllerOptions, 'defaults' | 'strategies' | 'fleetLimits' | 'namespaces' | 'concurrency'> {
+): Pick<
+  ControllerOptions,
+  'defaults' | 'strategies' | 'fleetLimits' | 'mocoLease' | 'namespaces' | 'concurrency' | 'dryRunPods'
+> {
   return {
     defaults: {
       policy: {
         ...defaultPolicy,
         minReadySeconds: options.minReadySeconds,
         replicaDelayGraceSeconds: options.replicaDelayGraceSeconds,
+        silentMemberGraceSeconds: options.silentMemberGraceSeconds,
       },
       strategy: options.defaultStrategy,
       maxOverrideSeconds: options.maxOverrideMilliseconds / 1000,
@@ -150,8 +169,10 @@ function controllerSettings(
       partitionDriver: options.partitionDriver,
     },
     fleetLimits: fleetLimitsOf(options),
+    mocoLease: { namespace: options.mocoLeaseNamespace, name: options.mocoLeaseName },
     namespaces: options.namespaces,
     concurrency: options.maxConcurrentReconciles,
+    dryRunPods: options.dryRunPods,
   };
 }
 
@@ -175,7 +196,7 @@ async function startServer(
   handlers: Parameters<typeof startHttpServer>[0]['handlers'],
 ): Promise<void> {
   if (address === null) return;
-  const onError = (path: string, error: unknown): void => log.error({ path, error }, 'a handler failed');
+  const onError = (path: string, error: unknown): void => log.error({ path, error }, 'HTTP handler failed');
   const server = await startHttpServer({ address, flag, handlers, onError });
   closers.push(() => server.close());
 }
@@ -206,6 +227,14 @@ function startWorking({ controller, elector, client, world, log, stop, closers }
   closers.push(() => working);
 }
 
+/** Without a lease there is no namespace in which this program may create one. */
+async function startPolicyWatch({ options, client, world, log, metrics, stop, closers }: Program): Promise<void> {
+  if (!options.leaderElect) return;
+  const namespace = options.leaderElectionNamespace ?? (await ownNamespace());
+  const watching = watchPolicy({ client, world, log, namespace, show: metrics.showPolicy }, stop.signal);
+  closers.push(() => watching);
+}
+
 async function shutdown({ controller, elector, world, log, stop, closers }: Program): Promise<void> {
   const endByMilliseconds = world.monotonic() + stopGraceMilliseconds;
   const leftMilliseconds = (): number => Math.max(0, endByMilliseconds - world.monotonic());
@@ -214,10 +243,10 @@ async function shutdown({ controller, elector, world, log, stop, closers }: Prog
   // A lost lease must not be released: a process that lost its lease starts no write at all.
   if (!(stop.signal.reason instanceof LeaseLostError)) await atMost(elector?.release(), leftMilliseconds(), world);
   for (const close of closers.toReversed()) await close(leftMilliseconds);
-  log.info({}, 'stopped');
+  log.info({}, 'Stopped');
 }
 
-/** Rejects with the reason of an abort that the program caused itself. */
+/** Rejects with the reason of an abort that the program itself caused. */
 async function lost(signal: AbortSignal): Promise<never> {
   await once(signal, 'abort');
   throw signal.reason instanceof Error ? signal.reason : new Error('aborted');
@@ -239,4 +268,17 @@ async function ownNamespace(): Promise<string> {
   } catch {
     throw new UsageError('expected --leader-election-namespace with --leader-elect outside of a pod, got none');
   }
+}
+
+function prometheusOf(options: Options, world: World): PrometheusHttp | null {
+  const { prometheusUrl: url } = options;
+  if (url === null) return null;
+  const {
+    prometheusCaFile: caFile,
+    prometheusTokenFile: tokenFile,
+    prometheusBasicAuthFile: basicAuthFile,
+    prometheusHeadersFile: headersFile,
+    prometheusProxyUrl: proxyUrl,
+  } = options;
+  return new PrometheusHttp({ url, caFile, tokenFile, basicAuthFile, headersFile, proxyUrl }, world);
 }

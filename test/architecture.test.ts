@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { holdRules } from '../src/core/rules/catalogue.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -21,14 +22,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The rooms of the controller: a file imports from its own room and from those before it. */
-const controllerOrder = ['facts', 'fleet', 'pass', 'reads', 'status', 'disrupt', ''];
+const controllerOrder = ['facts', 'fleet', 'questions', 'pass', 'status', 'disrupt', ''];
 
-/** What the entrances may import of the controller besides facts and the fleet, by the folder or the file that does. */
+/** What plans and the entrances may import of the controller besides facts and the fleet, by the file that does. */
 const importsOfEntrances: Readonly<Record<string, readonly string[]>> = {
   // It starts the controller.
-  'src/program.ts': ['controller.ts'],
-  // A command decides from the same facts: it has them read as a pass does.
-  'src/cli/cluster/cluster-snapshot.ts': ['reads/'],
+  'src/program.ts': ['controller.ts', 'questions/checks.ts'],
+  // A command decides from the same facts: it asks for them as a pass does.
+  'src/cli/cluster/cluster-snapshot.ts': ['questions/', 'pass/memory.ts'],
 };
 
 /** Parts above all others: they start everything, and read its flags. So are the files that lie in no part. */
@@ -124,7 +125,7 @@ describe('the architecture', () => {
   });
 
   it('lets plans, the command line and the flags import facts and the fleet of the controller', () => {
-    const allowed = ['facts/', 'fleet/'];
+    const allowed = ['facts/', 'fleet/', 'pass/collect-facts.ts'];
     const wrong = source
       .filter(({ path }) => isEntrance(partOf(path)) || partOf(path) === 'plan')
       .flatMap((file) =>
@@ -156,12 +157,27 @@ describe('the architecture', () => {
     const files = inFolder('controller').filter(({ text }) => changes.test(text));
     expect(files.map(({ path }) => path)).to.deep.equal(['src/controller/pass/remember.ts']);
     // The compiler refuses other ways: everything that is remembered is read-only.
-    const types = ['facts/memory.ts', 'facts/readings.ts'].map((name) => `src/controller/${name}`);
+    const types = [...inFolder('controller/questions').map(({ path }) => path), 'src/controller/pass/memory.ts'];
     const fields = source
       .filter(({ path }) => types.includes(path))
+      .map((file) => ({ ...file, text: file.text.replace(/^(export )?class [^]*?^}$/gm, '') }))
       .flatMap(({ text }) => [...text.matchAll(/^ +(readonly )?\w+\??: .*;$/gm)]);
     expect(fields.length).to.be.greaterThan(30);
     expect(fields.filter(([, readonly]) => readonly === undefined).map(([line]) => line)).to.deep.equal([]);
+  });
+
+  it('lets only the core know what it lacks: no question depends on the name of a rule', () => {
+    const names = holdRules.join('|');
+    const byName = new RegExp(
+      `\\brule\\)?\\s*[!=]==\\s*'(${names})'|switch \\([^)]*\\brule\\b|case '(${names})'|has\\([^)]*\\brule\\)`,
+    );
+    expect(byName.test("hold?.rule === 'ReplicasBehind'")).to.equal(true);
+    expect(byName.test("switch (hold.rule) {\n  case 'LongWrite':")).to.equal(true);
+    expect(byName.test('rules.has(hold.rule)')).to.equal(true);
+    const asks = inFolder('controller').filter(({ path }) => !/^src\/controller\/(facts|fleet|status)\//.test(path));
+    expect(asks.length).to.be.greaterThan(20);
+    const wrong = asks.filter(({ text }) => byName.test(withoutComments(text)));
+    expect(wrong.map(({ path }) => path)).to.deep.equal([]);
   });
 
   it('has no circular imports, types included', () => {
@@ -185,7 +201,7 @@ describe('the architecture', () => {
         .split('\n')
         .flatMap((line) => (line.length > 120 && /^ *(\/\/|\/?\*)/.test(line) ? [`${path}: ${line}`] : [])),
     );
-    expect(wide).to.deep.equal([]);
+    expect(wide, 'comments to wrap at 120 columns').to.deep.equal([]);
   });
 
   it('has no folder and file of the same name side by side', () => {

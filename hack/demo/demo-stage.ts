@@ -8,6 +8,8 @@ import { Stage } from '../../test/support/stage/stage.ts';
 import type { Interruption } from '../program/interruption.ts';
 import { progressing, type Say } from '../program/progress.ts';
 
+// Starts and stops what a demo on a real control plane needs.
+
 const ownDefinitions = fileURLToPath(new URL('../../config/crd', import.meta.url));
 const controllerLookMilliseconds = 250;
 const logTailCharacters = 2000;
@@ -27,8 +29,8 @@ export interface DemoStageSettings {
 }
 
 /**
- * Builds what is missing, starts everything, and ends it again whatever becomes of `use`. A signal is answered between
- * two parts; while Go builds, at once.
+ * Builds what is missing, starts everything, and stops it again no matter how `use` ends. A signal takes effect between
+ * two parts, or immediately while Go builds.
  */
 export async function withDemoStage<T>(settings: DemoStageSettings, use: (stage: DemoStage) => Promise<T>): Promise<T> {
   const ends: (() => Promise<unknown>)[] = [];
@@ -43,7 +45,7 @@ export async function withDemoStage<T>(settings: DemoStageSettings, use: (stage:
   }
 }
 
-/** What has to be done in the end, last first, is in `ends` as soon as there is something to be ended. */
+/** `ends` receives what has to be stopped as soon as it is started; the last one is stopped first. */
 async function open(
   { restartMilliseconds, say, interruption }: DemoStageSettings,
   ends: (() => Promise<unknown>)[],
@@ -78,12 +80,12 @@ async function open(
   return { controlPlane, stage, race: (work) => interruption.race(Promise.race([work, broken])) };
 }
 
-/** Only this project's reaction is measured, not the delays of the stand-ins. */
+/** Only this project's reaction time is measured, not the delays of the stand-ins. */
 const attentive = { notice: 5, healthyTrue: 20 };
 
 /**
- * A restart takes what these add up to, and what API server, StatefulSet controller and probes need besides: about an
- * eighth of a second here, which is taken off.
+ * A restart takes the sum of these plus what the API server, the StatefulSet controller and probes need: about an
+ * eighth of a second here, which is subtracted.
  */
 function nodesSettings(restartMilliseconds: number): Partial<NodesSettings> {
   return {

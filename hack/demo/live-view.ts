@@ -3,10 +3,12 @@ import { runCli } from '../../src/cli/run.ts';
 import { annotationOn, demoteAnnotation } from '../../src/moco/names.ts';
 import type { AuditEvent } from '../../test/support/control-plane/audit-log.ts';
 
+// Shows a rollout with the plugin's own live view.
+
 /** The MySQLCluster of a demo. */
 export const place = { namespace: 'demo', name: 'test' };
 
-/** Shows with the command line how the rollout goes that `change` begins. Resolves once it has shown the end. */
+/** Shows the rollout that `change` begins with the command line. Resolves once the end has been shown. */
 export async function showRollout(kubeconfig: string, change: () => Promise<unknown>): Promise<void> {
   const show = showStatus(kubeconfig);
   try {
@@ -25,7 +27,7 @@ export async function complete(kubeconfig: string): Promise<void> {
   if (status !== 0) throw new Error(`Expected the rollout to complete, \`wait\` ended with exit status ${status}`);
 }
 
-/** What the controller has done to members since then, such as `evict moco-test-2, demote moco-test-0`. */
+/** The controller's steps since then, such as `evict moco-test-2, demote moco-test-0`. */
 export function stepsSince(audit: readonly AuditEvent[], wallMilliseconds: number): string {
   return audit
     .filter(({ objectRef }) => objectRef?.namespace === place.namespace)
@@ -34,7 +36,7 @@ export function stepsSince(audit: readonly AuditEvent[], wallMilliseconds: numbe
     .join(', ');
 }
 
-/** The controller's requests that take a member or move the primary. */
+/** The controller's requests that replace a member or move the primary. */
 function stepOf({ user, verb, objectRef, requestObject }: AuditEvent): readonly string[] {
   if (!user.username.endsWith(':moco-rollout') || objectRef?.resource !== 'pods') return [];
   const { name, subresource } = objectRef;
@@ -45,9 +47,9 @@ function stepOf({ user, verb, objectRef, requestObject }: AuditEvent): readonly 
 }
 
 interface LiveView {
-  /** Resolves once it has shown something. */
+  /** Resolves once the view has shown something. */
   readonly shown: Promise<void>;
-  /** Resolves once the last that it has shown says that all members are updated. */
+  /** Resolves once its latest output says that all members are updated. */
   completed(): Promise<void>;
   end(): Promise<unknown>;
 }
@@ -74,7 +76,7 @@ function showStatus(kubeconfig: string): LiveView {
     interrupt();
     await ended;
   };
-  // `wait` may have seen it before it is drawn.
+  // `wait` may report the end before the view has drawn it.
   const completed = async (): Promise<void> => {
     const upToDate = new Promise<void>((done) => {
       drawn = () => last.includes('UpToDate') && done();

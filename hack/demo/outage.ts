@@ -1,6 +1,6 @@
 import type { MocoStandIn } from '../../test/support/moco/driver.ts';
 
-/** Adds up how long commits to a cluster block, according to the stand-in's databases. */
+/** Adds up how long commits to a cluster are blocked, according to the stand-in's databases. */
 export class Outage {
   readonly #now: () => number;
   readonly #unsubscribe: () => void;
@@ -23,7 +23,7 @@ export class Outage {
     observe();
   }
 
-  /** Ends it. */
+  /** Stops the measurement. */
   end(): { readonly milliseconds: number; readonly goesOn: boolean } {
     this.#unsubscribe();
     const goesOn = this.#since !== null;

@@ -10,7 +10,7 @@ import { place, showRollout, stepsSince } from './live-view.ts';
 
 const writers = 4;
 
-/** Rolls out another image of mysqld in a whole Kubernetes with MOCO, while clients write. */
+/** Rolls out another mysqld image in a complete Kubernetes with MOCO, while clients write. */
 export async function rollOutRealServers(members: number, say: Say, interruption: Interruption): Promise<void> {
   await withSurroundings(say, interruption, async (surroundings) => {
     const { bed, race } = surroundings;
@@ -34,7 +34,7 @@ export async function rollOutRealServers(members: number, say: Say, interruption
   });
 }
 
-/** Resolves to one line that sums up what happened. */
+/** Resolves to a one-line summary of what happened. */
 async function rollOut(cluster: RealityCluster): Promise<string> {
   const { images, world, cluster: kubernetes } = cluster.bed;
   let since = 0;

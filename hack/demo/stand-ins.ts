@@ -34,7 +34,7 @@ export async function rollOutStandIns(
   });
 }
 
-/** Resolves to one line that sums up what happened. */
+/** Resolves to a one-line summary of what happened. */
 async function rollOut({ controlPlane, stage }: DemoStage): Promise<string> {
   const { world, client, moco } = stage;
   let since = 0;

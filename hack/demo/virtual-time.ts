@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
 import type { Host } from '../../src/cli/host.ts';
-import { block, toldOfCluster } from '../../src/cli/terminal/cluster-lines.ts';
+import { block } from '../../src/cli/terminal/cluster-lines.ts';
 import { type Display, displayOf } from '../../src/cli/terminal/live.ts';
 import { type ClusterView, viewOf } from '../../src/cli/terminal/view.ts';
 import { projectCluster } from '../../src/moco/projections.ts';
@@ -9,18 +9,21 @@ import { realEnd } from '../../test/support/nodes/settings.ts';
 import { setImage } from '../../test/verification/simulation/acts-of-people.ts';
 import { type Circumstances, plainCircumstances } from '../../test/verification/simulation/circumstances.ts';
 import { clusterName, firstImage, namespace, Simulation } from '../../test/verification/simulation/simulation.ts';
+import { eventsOf } from './events-of-demo.ts';
+import { playSideBySide } from './side-by-side.ts';
+
+// Plays a rollout in virtual time on a terminal.
 
 const second = 1_000;
-/** Virtual time between two pictures. */
+/** Virtual time between two frames. */
 const frameMilliseconds = second / 2;
 /** Beyond this something is wrong: a rollout of three members takes two virtual minutes. */
 const patienceMilliseconds = 15 * 60 * second;
-/** The last picture stays for this virtual time. */
+/** The last frame stays for this virtual time. */
 const lingerMilliseconds = 20 * second;
-const program = 'kubectl moco-rollout';
 const images = { good: 'mysql:8.4.1', bad: 'mysql:8.4.2-crash', corrected: 'mysql:8.4.3' };
 
-/** Three members that take about as long as real ones to stop, to start and to switch over. */
+/** Three members that take about as long as real ones to stop, start and switch over. */
 const circumstances: Circumstances = {
   ...plainCircumstances,
   seed: 'demo',
@@ -29,9 +32,10 @@ const circumstances: Circumstances = {
 };
 
 /**
- * Plays a rollout, then a bad revision that halts and is corrected, with the whole controller in virtual time.
+ * Plays a rollout, then a bad revision that stops and is corrected, with the whole controller in virtual time. At the
+ * end the same rollout runs beside a StatefulSet's own rolling update, with a member that is down.
  *
- * @param speed how many times faster than it would be; `Infinity` plays as fast as it can be computed
+ * @param speed how many times faster than real time; `Infinity` plays as fast as it can be computed
  */
 export async function playDemo(host: Host, speed: number): Promise<void> {
   const simulation = new Simulation(circumstances);
@@ -54,6 +58,7 @@ export async function playDemo(host: Host, speed: number): Promise<void> {
     () => stage.isUpToDate(images.corrected),
   );
   for (const process of simulation.processes) process.end();
+  await playSideBySide(host, circumstances, images.good, speed);
 }
 
 /** Shows the simulated cluster as `status --watch` does. */
@@ -86,7 +91,7 @@ class Stage {
     return this.#simulation.isComplete(image) && this.#view().phase === 'UpToDate';
   }
 
-  /** Goes on until the condition holds or that much virtual time has passed; resolves to whether it holds. */
+  /** Continues until the condition holds or this much virtual time has passed; resolves to whether it holds. */
   async #show(display: Display<ClusterView>, isOver: () => boolean, withinMilliseconds: number): Promise<boolean> {
     const { clock } = this.#simulation;
     const end = clock.nowMilliseconds + withinMilliseconds;
@@ -108,6 +113,6 @@ class Stage {
   }
 
   #display(): Display<ClusterView> {
-    return displayOf(this.#host, (views) => views.flatMap((view) => block(view, program)), toldOfCluster);
+    return displayOf(this.#host, (views, { columns }) => views.flatMap((view) => block(view, columns)), eventsOf);
   }
 }

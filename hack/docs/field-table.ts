@@ -11,7 +11,7 @@ defaults: \`status.settings\` shows each value in force and its source. Fields t
 described there alone.
 `;
 
-/** The whole document. */
+/** The complete document. */
 export function fieldReference(): string {
   const described: Described = new Map();
   const sections = Object.values(definitions())
@@ -20,7 +20,7 @@ export function fieldReference(): string {
   return [head, ...sections].join('\n');
 }
 
-/** The objects that have been described, by where they are. */
+/** The objects that have been described, by their paths. */
 type Described = Map<string, Readonly<Record<string, Schema>>>;
 
 function sectionOf({ spec: { group, names, versions } }: Definition, described: Described): string {
@@ -47,11 +47,11 @@ interface Field {
   readonly path: string;
   readonly schema: Schema;
   readonly isRequired: boolean;
-  /** Where its own fields are described. */
+  /** Where the document describes its fields. */
   readonly note?: string;
 }
 
-/** Depth first: a field, then what is in it. `root` is the object that all are in. */
+/** Depth first: a field, then its own fields. `root` is the object that contains all of them. */
 function fieldsOf(schema: Schema, described: Described, root: string, prefix = ''): readonly Field[] {
   const { properties = {}, required = [] } = schema;
   if (Object.keys(properties).length > 1) {
@@ -72,7 +72,7 @@ function fieldsOf(schema: Schema, described: Described, root: string, prefix = '
   });
 }
 
-/** A setting in force: only what its value lacks of the setting's own has to be said. */
+/** A setting in force: describes only what its value does not share with the setting. */
 function inForce(value: Schema, name: string, path: string, described: Described, root: string): readonly Field[] {
   const setting = described.get('`spec` of MySQLRollout')?.[name];
   if (setting !== undefined && withoutDescription(value) === withoutDescription(setting)) return [];
@@ -93,7 +93,7 @@ const isPartOf = (some: Readonly<Record<string, Schema>>, all: Readonly<Record<s
   Object.keys(some).length > Math.max(1, Object.keys(all).length / 2) &&
   Object.entries(some).every(([name, schema]) => JSON.stringify(all[name]) === JSON.stringify(schema));
 
-/** The object in a field, in a list or in a map, and what its paths begin with. `null` if there is none. */
+/** The object in a field, in a list or in a map, and the beginning of its paths. `null` if there is none. */
 function inside(schema: Schema, path: string): { readonly schema: Schema; readonly prefix: string } | null {
   if (schema.items !== undefined) return inside(schema.items, `${path}[]`);
   if (schema.additionalProperties !== undefined) return inside(schema.additionalProperties, `${path}.*`);
@@ -106,7 +106,7 @@ export function typeOf(schema: Schema): string {
   if (schema.additionalProperties !== undefined) return `map of ${typeOf(schema.additionalProperties)}`;
   if (schema.enum !== undefined) return schema.enum.map(code).join(', ');
   const { minimum, maximum, format, type = 'anything' } = schema;
-  // Only what somebody has chosen: a maximum that is the type's own is none.
+  // Only limits that somebody has chosen; the maximum of the type itself is left out.
   const to = maximum === undefined || maximum >= 2 ** 31 - 1 ? '' : ` to ${maximum}`;
   const range = minimum === undefined ? '' : ` from ${minimum}${to}`;
   return format === 'date-time' ? 'time' : `${type}${range}`;

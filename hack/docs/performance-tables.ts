@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { type BenchRecord, originOf } from '../bench/record/record.ts';
 import { markdownOf } from '../bench/record/table.ts';
 
-// Puts what the benchmarks have recorded in docs/performance into docs/performance.md, the pages beside the records,
-// and README: a table between `<!-- table: RECORD/TABLE -->` and `<!-- /table -->`, where and when it was measured
-// between `<!-- run: RECORD -->` and `<!-- /run -->`.
+// Copies the records of the benchmarks in docs/performance into docs/performance.md, the pages beside the records, and
+// README: a table between `<!-- table: RECORD/TABLE -->` and `<!-- /table -->`, where and when it was measured between
+// `<!-- run: RECORD -->` and `<!-- /run -->`.
 
 const docs = fileURLToPath(new URL('../../docs', import.meta.url));
 export const recordsFolder = join(docs, 'performance');
@@ -19,13 +19,13 @@ export async function performancePages(): Promise<readonly string[]> {
 
 const place = /<!-- (table|run): (\S+) -->\n.*?<!-- \/\1 -->/gs;
 
-/** Every record, in the order of their files' names. */
+/** Every record, in the order of file names. */
 export async function readRecords(folder: string): Promise<readonly BenchRecord[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).toSorted();
   return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(folder, name), 'utf8')) as BenchRecord));
 }
 
-/** The document with its tables as the records have them. Throws where it has a place for what nothing has recorded. */
+/** The document with its tables from the records. Throws if it has a place for a table that no record has. */
 function withTables(document: string, records: readonly BenchRecord[]): string {
   const texts = textsOfAll(records);
   return document.replace(place, (_, kind: string, name: string) => {
@@ -36,7 +36,7 @@ function withTables(document: string, records: readonly BenchRecord[]): string {
   });
 }
 
-/** The same of the pages that together have to have every table. Throws where none of them has a place for one. */
+/** The same for pages that together must have every table. Throws if none of them has a place for one. */
 export function withPerformanceTables(pages: readonly string[], records: readonly BenchRecord[]): readonly string[] {
   const written = pages.map((page) => withTables(page, records));
   const placed = new Set([...pages.join('\n').matchAll(place)].map(([, kind, name]) => `${kind}: ${name}`));

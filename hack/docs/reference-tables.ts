@@ -9,7 +9,7 @@ import { typeOf } from './field-table.ts';
 import type { Sections } from './sections.ts';
 import { code, table } from './table.ts';
 
-/** What docs/reference.md says about flags, settings, metrics and fields of log lines. */
+/** The parts of docs/reference.md about flags, settings, metrics and fields of log lines. */
 export const referenceSections = (): Sections => ({
   flags: `${flagTable()}\n\n${gateTable()}`,
   settings: settingTable((name) => name in commonFields),
@@ -58,7 +58,7 @@ function specOf(kind: string): Readonly<Record<string, Schema>> {
   return definition?.spec.versions[0]?.schema.openAPIV3Schema.properties?.['spec']?.properties ?? {};
 }
 
-/** Those of Node.js and the process are prom-client's own, and those of work queues client-go's. */
+/** The metrics of Node.js and the process are prom-client's own; those of work queues have client-go's names. */
 const foreignMetric = /^(?:nodejs|process|workqueue)_/;
 
 function metricTable(): string {
@@ -67,7 +67,7 @@ function metricTable(): string {
     .getMetricsAsArray()
     .filter(({ name }) => !foreignMetric.test(name))
     .map(({ name, type, help, ...rest }) => {
-      // The types of prom-client lack them.
+      // prom-client's types do not have these fields.
       const { labelNames } = rest as unknown as { readonly labelNames: readonly string[] };
       return [code(name), String(type), labelNames.map(code).join(', '), help.replaceAll('<', '\\<')];
     });

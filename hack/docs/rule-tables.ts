@@ -14,17 +14,19 @@ import {
 } from '../../src/core/rules/catalogue.ts';
 import { undemoteReasons } from '../../src/core/step.ts';
 import type { Sections } from './sections.ts';
-import { code, table } from './table.ts';
+import { code, definitionList, table } from './table.ts';
 
-/** What documents say about rules, from the catalogue in src/core/rules: sections by document. */
+// Writes the parts of documents that describe rules.
+
+/** The sections that documents have about rules, by document, from the catalogue in `src/core/rules`. */
 export const ruleSections: Readonly<Record<string, () => Sections>> = {
   'src/core/SPEC.md': () => ({
-    'on-delete': procedureTable(onDelete),
-    effects: gateTable(),
-    partition: procedureTable(partition),
-    mocoDrives: procedureTable(mocoDrives),
-    'undemote reasons': undemoteTable(),
-    holds: holdTable(),
+    'on-delete': procedureList(onDelete),
+    effects: gateList(),
+    partition: procedureList(partition, onDelete),
+    mocoDrives: procedureList(mocoDrives, onDelete),
+    'undemote reasons': undemoteList(),
+    holds: holdList(),
   }),
   'docs/runbooks/README.md': () => ({ rules: alertTable() }),
   'docs/rules.md': () => ({ rules: ruleReference() }),
@@ -32,41 +34,52 @@ export const ruleSections: Readonly<Record<string, () => Sections>> = {
 
 const groups = Object.keys(ruleGroups) as readonly RuleGroup[];
 
-function holdTable(): string {
-  const rows = groups.flatMap((group) => [
-    [`**${ruleGroups[group].title}**`, '', ''],
-    ...rulesOf(group).map((rule) => [
-      code(rule),
-      `${isOverridable(rule) ? '◇ ' : ''}${rules[rule].meaning}`,
-      rules[rule].endedBy.join(', '),
+/** docs/rules.md has the details of each rule. */
+function holdList(): string {
+  return definitionList(
+    groups.map((group) => [
+      `*${group}*`,
+      `${ruleGroups[group].title}. ${rulesOf(group)
+        .map((rule) => `${code(rule)}${isOverridable(rule) ? ' ◇' : ''}`)
+        .join(', ')}`,
     ]),
-  ]);
-  return table(['rule', 'meaning', 'ended by'], rows);
-}
-
-function procedureTable(procedure: Procedure): string {
-  const rows = Object.entries(procedure).map(([name, { takes, yields }]) => [
-    code(name),
-    takes,
-    yields ? 'yields' : '',
-  ]);
-  return table(['line', 'candidates', 'if none may go'], rows);
-}
-
-function gateTable(): string {
-  const rows = Object.entries(effectKinds).map(([kind, meaning]) => [
-    code(kind),
-    meaning,
-    gates[kind as EffectKind].map(code).join(', '),
-  ]);
-  return table(['effect', 'what happens', 'rules that must not hold'], rows);
-}
-
-function undemoteTable(): string {
-  return table(
-    ['reason', 'when'],
-    Object.entries(undemoteReasons).map(([reason, { when }]) => [code(reason), when]),
   );
+}
+
+/** @param described a procedure whose lines the reader already knows */
+function procedureList(procedure: Procedure, described: Procedure = {}): string {
+  return definitionList(
+    Object.entries(procedure).map(([name, line]) => [
+      code(name),
+      line === described[name] ? 'as under OnDelete' : `${line.takes}.${line.yields ? ' *Yields.*' : ''}`,
+    ]),
+  );
+}
+
+function gateList(): string {
+  return definitionList(
+    Object.entries(effectKinds).map(([kind, meaning]) => {
+      const needed = abbreviated(gates[kind as EffectKind]);
+      return [code(kind), needed.length === 0 ? meaning : `${meaning}. Not while ${needed.join(', ')}`];
+    }),
+  );
+}
+
+/** Uses the name of a group instead of its rules if at most a few of them are missing. */
+function abbreviated(names: readonly HoldRule[]): readonly string[] {
+  const found = groups.flatMap((group) => {
+    const all = rulesOf(group);
+    const missing = all.filter((rule) => !names.includes(rule));
+    if (all.length === 1 || missing.length > all.length / 3) return [];
+    const except = missing.length === 0 ? '' : ` (except ${missing.map(code).join(', ')})`;
+    return [{ rules: all, text: `*${group}*${except}` }];
+  });
+  const isCovered = (rule: HoldRule): boolean => found.some(({ rules: all }) => all.includes(rule));
+  return [...found.map(({ text }) => text), ...names.filter((rule) => !isCovered(rule)).map(code)];
+}
+
+function undemoteList(): string {
+  return definitionList(Object.entries(undemoteReasons).map(([reason, { when }]) => [code(reason), when]));
 }
 
 function alertTable(): string {

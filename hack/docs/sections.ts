@@ -1,7 +1,7 @@
 /** The text of each section by its name. */
 export type Sections = Readonly<Record<string, string>>;
 
-/** The document with these sections in their places. Throws where it has no place for one. */
+/** The document with these sections in their places. Throws if it has no place for one of them. */
 export function withSections(document: string, sections: Sections): string {
   return Object.entries(sections).reduce((before, [name, text]) => {
     const begin = `<!-- ${name}: written by \`make docs\` -->`;

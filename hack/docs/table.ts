@@ -7,3 +7,25 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 export function code(text: string): string {
   return `\`${text}\``;
 }
+
+/**
+ * A list in Markdown with a definition for each term, wrapped so that a change shows in few lines.
+ * @param indent the columns before each item, for a list in the item of another one
+ */
+export function definitionList(entries: readonly (readonly [term: string, text: string])[], indent = 0): string {
+  return entries.map(([term, text]) => wrap(`- ${term}: ${text}`, ' '.repeat(indent))).join('\n');
+}
+
+const columns = 120;
+
+/** The item of a list in lines of at most 120 columns, if its words are that short. */
+function wrap(item: string, indent: string): string {
+  const [first = '', ...words] = item.split(' ');
+  const lines = [`${indent}${first}`];
+  for (const word of words) {
+    const line = lines.at(-1) ?? '';
+    if (line.length + 1 + word.length <= columns) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(`${indent}  ${word}`);
+  }
+  return lines.join('\n');
+}

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes the file system of the image: Node, the libraries that it is linked with, the bundle, and nothing else. The
+# Makes the file system of the image: Node, the libraries that it is linked with, what Debian says of them, the bundle, and
+# nothing else. The
 # Dockerfile runs this, and so does a test, which has no need of an engine.
 #
 # usage: tree.sh NODE BUNDLE TARGET
@@ -16,6 +17,19 @@ install -m 0644 "$(dirname "$node")/../LICENSE" "$target/usr/local/LICENSE"
 ldd "$node" | grep -o '/[^ ]*' | while read -r library; do
   install -D -m 0755 "$library" "$target$library"
 done
+# Which packages and which Debian they are of, where scanners look for that in images without dpkg. A library is known by its
+# path before or after /lib became a link.
+if command -v dpkg-query >/dev/null; then
+  mkdir -p "$target/var/lib/dpkg/status.d"
+  ldd "$node" | grep -o '/[^ ]*' | while read -r library; do
+    dpkg-query -S "$library" 2>/dev/null || dpkg-query -S "/usr$library"
+  done | sed 's/: .*//' | sort -u | while read -r package; do
+    name=${package%%:*}
+    dpkg-query -s "$package" >"$target/var/lib/dpkg/status.d/$name"
+    install -D -m 0644 "/usr/share/doc/$name/copyright" "$target/usr/share/doc/$name/copyright"
+  done
+  install -m 0644 /etc/os-release "$target/etc/os-release"
+fi
 # Source maps are three times the size of the program and are not read without a flag. main.js has every command as well.
 for file in "$bundle"/*; do
   case $file in

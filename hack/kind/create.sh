@@ -12,7 +12,7 @@ Creates a kind cluster with cert-manager, MOCO, moco-rollout and the MySQLCluste
   MYSQL_IMAGE   an image of MySQL that MOCO can run
   KIND_IMAGE    image of the nodes, for another version of Kubernetes than the default of kind
   KIND_CLUSTER  name of the kind cluster (default moco-rollout)
-  -h, --help    show this and exit'
+  -h, --help    show this help and exit'
 
 fail() {
   echo "$1" >&2

@@ -12,7 +12,9 @@ import {
   SyntaxKind,
 } from 'typescript/unstable/ast';
 
-/** What is put in the place of a node, or of a part of it. */
+// The small changes that mutation testing makes.
+
+/** What replaces a node, or a part of it. */
 export interface Change {
   readonly kind: string;
   readonly start: number;
@@ -23,7 +25,7 @@ export interface Change {
 /** The text of a node, without the comments and blanks before it. */
 type TextOf = (node: Node) => string;
 
-/** Other operators that a slip of the hand could have put there. */
+/** Other operators that somebody could have typed by mistake. */
 const otherOperators: Readonly<Record<string, readonly (readonly [kind: string, operator: string])[]>> = {
   '<': [
     ['boundary', '<='],
@@ -51,7 +53,7 @@ const otherOperators: Readonly<Record<string, readonly (readonly [kind: string, 
   '/': [['arithmetic', '*']],
 };
 
-/** One of two is left out. */
+/** Operators of which one operand can be left out. */
 const droppable: ReadonlySet<string> = new Set(['&&', '||', '??']);
 
 const otherMethods: Readonly<Record<string, string>> = {
@@ -62,10 +64,13 @@ const otherMethods: Readonly<Record<string, string>> = {
   floor: 'ceil',
 };
 
-/** Methods whose predicate may let everything or nothing pass. */
+/** Methods whose predicate can be replaced by one that accepts everything or nothing. */
 const predicated: ReadonlySet<string> = new Set(['filter', 'find', 'some', 'every']);
 
-/** Every change of this node itself; its children have their own. String literals are names that the types know. */
+/**
+ * Every change of this node itself; its children have their own changes. String literals are names, which the types
+ * check.
+ */
 export function changesOf(node: Node, textOf: TextOf): readonly Change[] {
   const whole = (kind: string, after: string): Change => replaced(kind, node, textOf, after);
   if (node.kind === SyntaxKind.TrueKeyword) return [whole('boolean', 'false')];
@@ -100,7 +105,7 @@ export function changesOf(node: Node, textOf: TextOf): readonly Change[] {
   }
   if (isArrayLiteralExpression(node)) {
     const { elements } = node;
-    // With the comma: the one behind it, for the last element the one before it.
+    // Includes a comma: the one after the element or, for the last element, the one before it.
     return elements.map((element, index): Change => {
       const following = elements[index + 1];
       const { start } = replaced('', element, textOf, '');

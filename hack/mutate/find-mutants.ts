@@ -31,7 +31,7 @@ function mutantsOf(file: string, source: string, tree: Node): readonly Mutant[] 
   const textOf = (node: Node): string => source.slice(node.getStart(), node.end);
   const found: Mutant[] = [];
   const visit = (node: Node): void => {
-    // Types are gone before anything runs.
+    // Types do not exist at run time.
     if (isTypeNode(node) || isInterfaceDeclaration(node) || isTypeAliasDeclaration(node) || isImportDeclaration(node)) {
       return;
     }

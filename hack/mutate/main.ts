@@ -9,9 +9,9 @@ import { refusedByCompiler } from './refused-by-compiler.ts';
 import { count, difference, table } from './report.ts';
 import { runMutants, runUnchanged } from './run-mutants.ts';
 
-// Changes src/core and src/plan in every small way that could matter and sees whether a test of theirs notices.
+// Changes src/core and src/plan in every small way that could matter, and checks whether one of their tests notices.
 
-/** Of the mutants; more than that are too many to look at each. */
+/** There are too many mutants to examine each survivor. */
 const mostSurvivingPercent = 5;
 const timeoutFactor = 10;
 const leastTimeoutMilliseconds = 10_000;
@@ -23,7 +23,7 @@ const command = withArguments(
     .option('--properties <number>', 'runs of each property', '40'),
 );
 const values = command.opts<{ parallel: number; properties: string }>();
-// The tests read these: the same few runs every time, so that a mutant is judged the same twice.
+// Seeds for the tests: the same few runs every time, so that a mutant always gets the same verdict.
 process.env['PROPERTY_RUNS'] = values.properties;
 process.env['SEED'] = '1';
 
@@ -81,7 +81,7 @@ async function sorted(pattern: string): Promise<readonly string[]> {
   return found.toSorted();
 }
 
-/** What fails fast is asked first. */
+/** Tests that fail fast run first. */
 function isLong(test: string): boolean {
   return /(properties|model|plan)\.test\.ts$/.test(test);
 }

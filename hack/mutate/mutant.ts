@@ -1,11 +1,11 @@
 /** One small change of the source that a test ought to notice. */
 export interface Mutant {
-  /** What was done, such as `boundary` or `early exit removed`. */
+  /** The kind of change, such as `boundary` or `early exit removed`. */
   readonly kind: string;
   /** From the root of the project. */
   readonly file: string;
   readonly line: number;
-  /** What was there, and what is there now. */
+  /** The text before and after. */
   readonly before: string;
   readonly after: string;
   /** Offsets of `before` in the file, in UTF-16 units. */
@@ -14,8 +14,8 @@ export interface Mutant {
 }
 
 /**
- * `killed`: a test failed, or nothing could be loaded. `timeout`: the tests never came to an end. `refused`: no test
- * failed, but the compiler would not have it.
+ * `killed`: a test failed, or nothing could be loaded. `timeout`: the tests never ended. `refused`: no test failed, but
+ * the code does not compile.
  */
 export type Verdict = 'killed' | 'survived' | 'timeout' | 'refused';
 

@@ -3,12 +3,10 @@ import { registerHooks, stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Mutant, mutated } from './mutant.ts';
 
-/** In the URL of a module it says for which mutant it was loaded. */
+/** The parameter of a module's URL that names the mutant for which it was loaded. */
 const parameter = 'mutant';
 
-/**
- * Loads the modules of these folders anew for each mutant. Everything else, the libraries above all, is loaded once.
- */
+/** Loads the modules of these folders again for each mutant. Everything else, above all libraries, is loaded once. */
 export class MutatedModules {
   readonly #folders: readonly string[];
   readonly #stripped = new Map<string, string>();
@@ -32,13 +30,13 @@ export class MutatedModules {
     });
   }
 
-  /** From now on modules are loaded with this change; `null` for none. */
+  /** From now on modules are loaded with this change; `null` for the original. */
   use(mutant: Mutant | null): void {
     this.#mutant = mutant;
     this.#round++;
   }
 
-  /** What it imports from these folders is loaded for the same mutant. */
+  /** Modules from these folders that it imports are loaded for the same mutant. */
   urlOf(file: string): string {
     return `${pathToFileURL(file).href}?${parameter}=${this.#round}`;
   }

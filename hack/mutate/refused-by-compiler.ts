@@ -4,8 +4,8 @@ import { API } from 'typescript/unstable/sync';
 import { type Mutant, mutated } from './mutant.ts';
 
 /**
- * Those that the compiler refuses in their own file. No test has to notice what can't be committed: `make check` fails.
- * Asked only of those that the tests let live.
+ * Mutants that do not compile. No test has to detect what cannot be committed, since `make check` fails. Only surviving
+ * mutants are checked.
  */
 export function refusedByCompiler(mutants: readonly Mutant[]): ReadonlySet<Mutant> {
   const changed = new Map<string, string>();

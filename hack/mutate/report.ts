@@ -32,7 +32,7 @@ export function table(results: readonly Result[]): string {
   ].join('\n');
 }
 
-/** Where it is and what changed, as a difference of two lines. */
+/** Where the mutant is and what it changes, as a diff of two lines. */
 export function difference({ kind, file, line, before, after }: Mutant): string {
   const indented = (sign: string, text: string): string =>
     text

@@ -2,16 +2,18 @@ import { Worker } from 'node:worker_threads';
 import type { Mutant, Result } from './mutant.ts';
 import type { Answer, WorkerData } from './worker.ts';
 
-/** Modules that were loaded are never let go of: a thread is replaced after so many mutants. */
+// Runs the tests for each mutant in threads.
+
+/** Loaded modules are never released, so a thread is replaced after this many mutants. */
 const mutantsPerThread = 60;
 
 export interface Limits {
   readonly parallel: number;
-  /** For one mutant; a loop without an end is one more way to be noticed. */
+  /** The time limit for one mutant: an endless loop counts as detected. */
   readonly timeoutMilliseconds: number;
 }
 
-/** One thread and what it is asked; it starts when it is first needed. */
+/** One thread and its requests; it starts when it is first needed. */
 class TestThread {
   readonly #data: WorkerData;
   #worker: Worker | null = null;
@@ -37,7 +39,7 @@ class TestThread {
       worker.postMessage(mutant);
     });
     worker.removeAllListeners('message').removeAllListeners('error');
-    // What hangs, or has died, is no place for another mutant.
+    // A thread that hangs or has died gets no other mutant.
     if (answer === 'timeout' || answer.by?.startsWith('the thread died')) await this.close();
     return answer;
   }
@@ -50,7 +52,7 @@ class TestThread {
   }
 }
 
-/** The tests as they are, with nothing changed: which one fails, and how long they take. */
+/** Runs the tests unchanged: returns which one fails, and how long they take. */
 export async function runUnchanged(data: WorkerData): Promise<{ failed: string | null; milliseconds: number }> {
   const thread = new TestThread(data);
   const before = performance.now();

@@ -3,7 +3,7 @@ import Mocha from 'mocha';
 import type { Mutant } from './mutant.ts';
 import { MutatedModules } from './mutated-modules.ts';
 
-/** The thread that runs the tests, once for each mutant it is sent. */
+/** The thread that runs the tests, once for each mutant that it receives. */
 export interface WorkerData {
   readonly tests: readonly string[];
   readonly folders: readonly string[];
@@ -13,7 +13,7 @@ export interface WorkerData {
 export type Answer = { readonly by: string | null };
 
 const { tests, folders } = workerData as WorkerData;
-// Says with every thread that stripTypeScriptTypes is experimental.
+// Every thread would warn that stripTypeScriptTypes is experimental.
 process.removeAllListeners('warning');
 const modules = new MutatedModules(folders);
 
@@ -21,7 +21,7 @@ parentPort?.on('message', (mutant: Mutant | null) => {
   void answer(mutant).then((by) => parentPort?.postMessage({ by } satisfies Answer));
 });
 
-/** How many mutants each test has killed: the deadliest is asked first. */
+/** How many mutants each test has killed; the test with the most kills runs first. */
 const kills = new Map(tests.map((test) => [test, 0]));
 
 async function answer(mutant: Mutant | null): Promise<string | null> {

@@ -8,10 +8,7 @@ export interface ArchivedFile {
 
 const blockBytes = 512;
 
-/**
- * A .tar.gz of nothing but names, modes and contents, so that the same files are the same bytes whoever packs them
- * when.
- */
+/** A .tar.gz of names, modes and contents only, so that the same files always result in the same bytes. */
 export function archiveOf(files: readonly ArchivedFile[]): Buffer {
   const parts = files.flatMap(({ name, content, isExecutable }) => [
     header(name, content.length, isExecutable ? 0o755 : 0o644),
@@ -19,12 +16,12 @@ export function archiveOf(files: readonly ArchivedFile[]): Buffer {
     Buffer.alloc((blockBytes - (content.length % blockBytes)) % blockBytes),
   ]);
   const packed = gzipSync(Buffer.concat([...parts, Buffer.alloc(2 * blockBytes)]));
-  // The tenth byte of gzip's header is the system that it was packed on (RFC 1952): 255 is for unknown.
+  // The tenth byte of gzip's header is the operating system (RFC 1952): 255 means unknown.
   packed[9] = 255;
   return packed;
 }
 
-/** A file's header as POSIX has it for ustar: octal numbers, and a checksum that counts itself as spaces. */
+/** The header of a file in POSIX's ustar format: octal numbers, and a checksum that counts its own field as spaces. */
 function header(name: string, size: number, mode: number): Buffer {
   const block = Buffer.alloc(blockBytes);
   const octal = (value: number, digits: number): string => `${value.toString(8).padStart(digits, '0')}\0`;

@@ -8,28 +8,31 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const inject = fileURLToPath(import.meta.resolve('postject/dist/cli.js'));
 
-/** Where Node looks for a program inside of itself: "Single executable applications" in its documentation. */
+/**
+ * The name under which Node looks for a program in its own executable: see "Single executable applications" in its
+ * documentation.
+ */
 const blobName = 'NODE_SEA_BLOB';
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const executableMode = 0o755;
 
 /**
- * Puts a program into a copy of a Node, so that both are one file. `node` may be for another Linux machine than this
- * one: only this process's own Node is run, which has to be of the same version, since the blob is in its format. On a
- * Mac it is one for macOS, and is signed again: "ad hoc", by nobody.
+ * Combines a program with a copy of Node into one file. `node` may be for another Linux machine: only this process's
+ * own Node is run, and it must have the same version, because the blob is in its format. On a Mac it must be for macOS
+ * and is signed again ("ad hoc").
  */
 export async function makeExecutable(program: string, node: string, target: string): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-plugin-'));
   try {
     const configuration = {
-      // The blob has this name in it: with the whole path no two builds would be the same.
+      // The blob contains this name: with the whole path, no two builds would be the same.
       main: 'program.cjs',
       output: 'blob',
       disableExperimentalSEAWarning: true,
-      // Compiled code would be for this kind of machine alone, and never the same twice.
+      // Compiled code would work only on the same kind of machine and would never be the same twice.
       useCodeCache: false,
       useSnapshot: false,
-      // What NODE_OPTIONS of somebody's shell says is meant for their own Node.
+      // NODE_OPTIONS in a user's shell is meant for their own Node.
       execArgvExtension: 'none',
     };
     await writeFile(join(directory, 'sea.json'), JSON.stringify(configuration));
@@ -56,7 +59,7 @@ export async function makeExecutable(program: string, node: string, target: stri
   }
 }
 
-/** An injection that went nowhere leaves a plain Node behind, which would take the plugin's arguments for its own. */
+/** A failed injection leaves a plain Node behind, which would interpret the plugin's arguments as its own. */
 async function requireFused(target: string): Promise<void> {
   if (!(await readFile(target)).includes(`${fuse}:1`)) {
     throw new Error(

@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Platform, platforms } from './platforms.ts';
 
-/** An archive that was made, and what it is to be checked by. */
+/** An archive, and its checksum. */
 export interface Packed {
   readonly platform: Platform;
   readonly file: string;
@@ -12,7 +12,7 @@ export interface Packed {
 export const pluginName = 'moco-rollout';
 export const executableName = 'kubectl-moco_rollout';
 
-/** krew's list cuts what is longer. */
+/** krew's list truncates longer texts. */
 const shortDescription = 'Watch and steer rollouts of MOCO MySQL clusters';
 
 const description = `Shows how rolling updates of MySQL clusters that MOCO runs go on, what they
@@ -28,8 +28,8 @@ krew links the plugin alone. For shell completion, once, in a directory of PATH:
 `;
 
 /**
- * The manifest by which krew installs the archives, which lie under `address`. What krew asks of it is in its
- * documentation, "Writing Krew plugin manifests".
+ * The manifest by which krew installs the archives from `address`. krew's documentation has its requirements: "Writing
+ * Krew plugin manifests".
  */
 export function krewManifest(archives: readonly Packed[], address: string, homepage: string | undefined): string {
   const missing = platforms.filter((platform) => !archives.some((archive) => archive.platform === platform));

@@ -9,12 +9,12 @@ import { packageFor } from './package.ts';
 import { native, platforms } from './platforms.ts';
 import { makeSources } from './sources.ts';
 
-// kubectl's plugin for every platform, in dist/plugin/: one file each, its archive, checksums, and krew's manifest. The
-// same sources make the same bytes.
+// Builds kubectl's plugin for every platform in dist/plugin/: one file each, its archive, checksums, and krew's
+// manifest. The same sources result in the same bytes.
 
 const names = platforms.map(({ name }) => name).join(', ');
 const outdir = fileURLToPath(new URL('../../dist/plugin', import.meta.url));
-/** Nobody has this domain (RFC 2606): whoever releases says where the archives are. */
+/** Nobody owns this domain (RFC 2606): whoever publishes a release sets the address of the archives. */
 const nowhere = 'https://releases.invalid/moco-rollout';
 
 const command = new Command('hack/plugin/main.ts')

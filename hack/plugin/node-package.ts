@@ -15,8 +15,8 @@ interface Lock {
 }
 
 /**
- * The directory of a Node that npm packs: in node_modules on the machine that it is for, else fetched once into .cache
- * and held against the checksum in package-lock.json. Throws a sentence where it is another one.
+ * The directory of a Node as npm packs it: from node_modules on a machine of that kind, otherwise downloaded once into
+ * .cache and checked against package-lock.json. Throws a sentence if the checksum differs.
  */
 export async function nodeDirectory(wanted: NodePackage): Promise<string> {
   const installed = join(root, 'node_modules', wanted.name);

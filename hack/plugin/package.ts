@@ -8,10 +8,7 @@ import { nodeDirectory } from './node-package.ts';
 import type { Platform } from './platforms.ts';
 import type { Sources } from './sources.ts';
 
-/**
- * The plugin for a platform in `<outdir>/<platform>/`, and beside that its archive, with every licence that it is
- * under.
- */
+/** The plugin for a platform in `<outdir>/<platform>/`, and next to it its archive with all its licences. */
 export async function packageFor(platform: Platform, sources: Sources, outdir: string): Promise<Packed> {
   const directory = join(outdir, platform.name);
   await rm(directory, { recursive: true, force: true });
@@ -24,7 +21,7 @@ export async function packageFor(platform: Platform, sources: Sources, outdir: s
   if (platform.node === null) {
     await copyFile(sources.program, executable);
     await chmod(executable, 0o755);
-    // It is CommonJS, whatever the package.json above says; installed it has none above.
+    // It is CommonJS, whatever the package.json above it says; once installed there is none.
     await writeFile(join(directory, 'package.json'), '{}\n');
   } else {
     const node = platform.node === 'own' ? ownNode : await nodeDirectory(platform.node);
@@ -38,7 +35,7 @@ export async function packageFor(platform: Platform, sources: Sources, outdir: s
   return { platform, file, sha256: createHash('sha256').update(archive).digest('hex') };
 }
 
-/** Where the Node that runs this lies, as Node itself and npm pack it. */
+/** The path of the running Node, which is the same in Node's and in npm's packages. */
 const ownNode = dirname(dirname(process.execPath));
 
 async function archived(name: string, path: string): Promise<ArchivedFile> {

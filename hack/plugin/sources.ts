@@ -8,14 +8,16 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What the plugin is made of, whichever platform it is for. */
+/** The sources of the plugin, which are the same for every platform. */
 export interface Sources {
   readonly program: string;
   readonly licence: string;
   readonly licences: string;
 }
 
-/** Bundles the program and lists its licences in a directory. What lies in dist may be of another moment, and stays. */
+/**
+ * Bundles the program and lists its licences in a directory. dist is left alone, because it may be from another build.
+ */
 export async function makeSources(directory: string): Promise<Sources> {
   const build = await mkdtemp(join(tmpdir(), 'moco-rollout-build-'));
   try {

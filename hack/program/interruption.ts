@@ -1,4 +1,4 @@
-/** The program was asked to end by a signal. */
+/** A signal asked the program to end. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
@@ -10,14 +10,14 @@ export interface Interruption {
   readonly race: <T>(work: Promise<T>) => Promise<T>;
 }
 
-/** By convention 128 and the number of SIGINT. */
+/** By convention 128 plus the number of SIGINT. */
 export const interruptedExitCode = 130;
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * From now on the first signal requests a shutdown, and a second one ends this program at once; guards then stop what
- * it had started.
+ * From now on the first signal requests a shutdown, and the second one ends this program at once; guards then stop what
+ * it has started.
  */
 export function interruption(): Interruption {
   const controller = new AbortController();

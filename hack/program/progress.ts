@@ -2,7 +2,7 @@ const secondsAMinute = 60;
 const shortestWithoutTenths = 60;
 const reminderMilliseconds = 10_000;
 
-/** Such as `0.4 s`, `12.3 s` or `1m32s`: what an eye can follow. */
+/** For example `0.4 s`, `12.3 s` or `1m32s`: readable at a glance. */
 export function roughly(durationMilliseconds: number): string {
   const tenths = Math.round(Math.max(0, durationMilliseconds) / 100);
   if (tenths < shortestWithoutTenths * 10) return `${(tenths / 10).toFixed(1)} s`;
@@ -14,7 +14,7 @@ export function roughly(durationMilliseconds: number): string {
 export type Say = (line: string) => void;
 
 /**
- * Says what is being done when it begins, and again now and then.
+ * Prints what is being done, at the beginning and again at intervals.
  *
  * @param more how far it is by now
  */

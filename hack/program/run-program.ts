@@ -4,7 +4,7 @@ import { Interrupted, interruptedExitCode } from './interruption.ts';
 const failureExitCode = 1;
 const usageExitCode = 2;
 
-/** Reads a number that may have these values. */
+/** Reads a number that must be one of these values. */
 export const wholeNumber =
   (least: number, most: number) =>
   (text: string): number => {
@@ -22,16 +22,16 @@ export const ascendingNumbers =
     throw new InvalidArgumentError('Expected numbers in ascending order.');
   };
 
-/** The command with the arguments of this process, which ends with help, or with status 2 where they make no sense. */
+/** The command with the arguments of this process. It ends with the help, or with status 2 if they are invalid. */
 export function withArguments(command: Command): Command {
   return command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : usageExitCode)).parse();
 }
 
 /**
  * Runs the program for the arguments, prints one sentence on failure, and ends this process even with open handles:
- * external processes are stopped by then, or by their guards.
+ * external processes have ended by then, or their guards end them.
  *
- * @param run whose parameter has the type of the command's options
+ * @param run its parameter has the type of the command's options
  */
 export async function runProgram(command: Command, run: (options: never) => Promise<void>): Promise<never> {
   const options = withArguments(command).opts<never>();

@@ -5,17 +5,16 @@ import { Command } from 'commander';
 import { type Document, parseDocument, stringify } from 'yaml';
 import { withArguments } from '../program/run-program.ts';
 
-// The chart as it is released: files in place of symbolic links, values that install the published image, and
-// addresses.
+// The released chart: with files in place of symbolic links, values that install the published image, and addresses.
 
 const source = fileURLToPath(new URL('../../config/helm/moco-rollout', import.meta.url));
 const released = fileURLToPath(new URL('../../dist/chart/moco-rollout', import.meta.url));
 
 export interface Published {
-  /** Of the image, without a tag. */
+  /** The image without a tag. */
   readonly repository: string;
   readonly digest: string;
-  /** The project's page at its forge, without a slash at its end. */
+  /** The project's page, without a trailing slash. */
   readonly page: string;
   /** Of this version, such as `v0.1.0`. */
   readonly tag: string;
@@ -36,7 +35,7 @@ export async function releaseChart({ repository, digest, page, tag }: Published,
     chart.set('sources', [page]);
     chart.set('icon', `${page}/raw/${tag}/docs/drawings/icon.svg`);
     chart.setIn(['maintainers', 0, 'url'], page);
-    // Artifact Hub wants YAML in a text.
+    // Artifact Hub expects YAML in a string.
     const text = (key: string, value: readonly object[]): void =>
       chart.setIn(['annotations', `artifacthub.io/${key}`], stringify(value));
     text('images', [{ name: 'moco-rollout', image: `${repository}@${digest}` }]);

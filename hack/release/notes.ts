@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 
 const usage = 'usage: hack/release/notes.ts VERSION';
 
-/** The text below `## VERSION`, or a sentence about what is wrong with it. */
+/** The text below `## VERSION`, or a sentence that says what is wrong with it. */
 export function notesOf(version: string, changelog: string): { readonly text: string } | { readonly wrong: string } {
   const sections = changelog.split(/^(?=## )/m).filter((section) => section.startsWith('## '));
   const titles = sections.map((section) => section.slice(3, section.indexOf('\n')));

@@ -21,7 +21,10 @@ export class Durations {
     }
   }
 
-  /** The longest first, so that none is left at the end to wait for. An unknown one counts as long. */
+  /**
+   * The longest files first, so that none is left at the end to wait for. A file without a known duration counts as
+   * long.
+   */
   longestFirst(files: readonly string[]): string[] {
     const of = (file: string): number => this.#milliseconds.get(file) ?? Number.MAX_SAFE_INTEGER;
     return files.toSorted((a, b) => of(b) - of(a));

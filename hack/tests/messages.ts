@@ -1,4 +1,4 @@
-/** What the runner tells a worker. */
+/** What the runner sends to a worker. */
 export type Order = { readonly kind: 'run'; readonly file: string } | { readonly kind: 'end' };
 
 /** What a worker answers. */
@@ -9,7 +9,7 @@ export type Answer =
 export interface FileResult {
   readonly passed: number;
   readonly skipped: number;
-  /** Why tests were skipped, a sentence each. */
+  /** Why tests were skipped, one sentence each. */
   readonly leftOut: readonly string[];
   readonly failures: readonly Failure[];
 }
@@ -23,6 +23,6 @@ export interface Failure {
 /** How the runner starts a worker. */
 export interface WorkerSettings {
   readonly grep?: string;
-  /** Missing if the output is no terminal. */
+  /** Missing if the output is not a terminal. */
   readonly color?: boolean;
 }

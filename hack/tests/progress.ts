@@ -2,7 +2,7 @@ import type { Failure, FileResult } from './messages.ts';
 
 const silenceMilliseconds = 30_000;
 
-/** Shows each file once it is done, what runs where nothing has been done for a while, and every failure at the end. */
+/** Shows each file once it is done, the running files after a while without output, and every failure at the end. */
 export class Progress {
   readonly #total: number;
   readonly #running = new Map<string, number>();
@@ -44,7 +44,7 @@ export class Progress {
     this.#passed++;
   }
 
-  /** The closing lines. Returns whether everything that was to run has passed. */
+  /** The closing lines. Returns whether everything that had to run has passed. */
   close(skippedCountAsFailed: boolean): boolean {
     clearInterval(this.#timer ?? undefined);
     for (const { file, failure } of this.#failures) console.log(`\n✖ ${file}: ${failure.title}\n  ${failure.text}`);

@@ -1,6 +1,8 @@
 import { glob, readFile } from 'node:fs/promises';
 
-/** Files that run side by side in so many processes. */
+// Which test files there are, and which of them may run side by side.
+
+/** Files that run in parallel in this many processes. */
 export interface Lane {
   readonly files: readonly string[];
   readonly workers: number;
@@ -9,7 +11,7 @@ export interface Lane {
 /** What `make soak` runs. */
 const soakFolder = 'test/soak/';
 const waiting = ['test/browser/', 'test/cluster/', soakFolder];
-/** What takes longest comes first: nothing is known of how long a file takes where it has not run yet. */
+/** The slowest files first. Without a recorded duration this list decides. */
 const longComputing = [
   'test/verification/explorer/base.test.ts',
   'test/verification/simulation/simulation.test.ts',
@@ -46,7 +48,7 @@ const longComputing = [
   'test/plan/rollout-plan.test.ts',
 ];
 
-/** What the tests of a file share with those of others in their process, by what the file imports or calls. */
+/** What the tests of a file share with other files of their process, by the file's imports or calls. */
 const shared = {
   'moco-controller': /\b(realMocoScene|useAdoptedCluster)\b/,
   'the stand-in for MOCO': /\b(useRollouts|useControlPlane)\(\)/,
@@ -55,7 +57,7 @@ const shared = {
 const isIn = (folders: readonly string[]) => (file: string) => folders.some((folder) => file.startsWith(folder));
 const isSoak = isIn([soakFolder]);
 const isWaiting = isIn(waiting);
-/** Whether a file may start the controller or the plugin as processes of their own. */
+/** Whether a file may start the controller or the plugin as separate processes. */
 export const startsPrograms = isWaiting;
 const isLongComputing = isIn(longComputing);
 
@@ -70,9 +72,9 @@ export async function testFiles(unitOnly: boolean): Promise<readonly string[]> {
 }
 
 /**
- * Phases that follow one another, each with lanes side by side. Unit tests come first: what fails fast is seen fast.
- * Then what explores and simulates computes beside tests of control planes, which mostly wait. Files that share a
- * control plane run in one process, so that it is started once.
+ * Phases that follow one another, each with parallel lanes. Unit tests come first, so that fast failures show early.
+ * Then explorer and simulation, which compute, run beside tests of control planes, which mostly wait. Files that share
+ * a control plane run in one process, so that it is started once.
  */
 export async function phases(files: readonly string[], cores: number): Promise<readonly (readonly Lane[])[]> {
   const lanes = Object.fromEntries([...Object.keys(shared), 'own'].map((name) => [name, [] as string[]]));

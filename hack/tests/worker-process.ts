@@ -9,7 +9,7 @@ const program = fileURLToPath(new URL('worker.ts', import.meta.url));
 
 /**
  * A process that runs test files one after the other. With an output file, everything that it and its children print
- * goes there and can be read; without one it prints directly.
+ * goes there; without one it prints directly.
  */
 export class WorkerProcess {
   readonly #child: ChildProcess;

@@ -1,15 +1,19 @@
 import { inspect } from 'node:util';
+import { config } from 'chai';
 import Mocha from 'mocha';
 import { takeLeftOut } from '../../test/left-out.ts';
 import { endRun } from '../../test/support/end-of-run.ts';
 import type { Answer, Failure, FileResult, Order, WorkerSettings } from './messages.ts';
 
-// Runs one test file after the other, as the runner orders. What files share in a process ends with it.
+// Runs test files one after the other, as the runner orders. Shared resources of a process end with it.
 
 const timeoutMilliseconds = 300_000;
-/** Longer ones show how long they took. */
+/** Tests that take longer show their duration. */
 const slowMilliseconds = 1_000;
 const exitGraceMilliseconds = 10_000;
+
+// A failure shows the actual value, not `[ Array(1) ]`.
+config.truncateThreshold = 0;
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as WorkerSettings;
 
@@ -74,7 +78,7 @@ async function end(): Promise<void> {
   });
 }
 
-/** Runs only if something that a test has left open keeps the process alive. */
+/** Runs only if a test has left something open that keeps the process alive. */
 function failForLeftovers(): void {
   console.error(`tests have left something open: ${process.getActiveResourcesInfo().join(', ')}`);
   process.exit(1);

@@ -1,18 +1,28 @@
 import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
+import { mayHaveMoreValues } from '../base/text.ts';
 import { type BodyBudget, readBody } from './bodies.ts';
 import { type Reviewer, statefulSetShape } from './mutations.ts';
 
+// Answers AdmissionReviews over HTTP, within limits for bodies and values.
+
 /**
- * An AdmissionReview holds the new object and the old one. The API server takes 3 MiB as a request's body, and each of
- * the two came in one: 6 MiB, and 2 MiB more for what is around and between. Only of text that JSON writes several
- * times as long could an object be that is stored and yet longer.
+ * An AdmissionReview holds the new object and the old one. The API server accepts request bodies of up to 3 MiB, so the
+ * two have at most 6 MiB, and 2 MiB more for the envelope. An object can be stored and still exceed this only if it has
+ * text that JSON escapes to several times its length.
  */
 export const bodyLimitBytes = 8 * 1024 * 1024;
 
 /**
- * What all requests together may keep of their bodies: two of the largest. Reviews of a StatefulSet have some 50 KB, so
- * hundreds of them fit in.
+ * The maximum number of values in a body. A StatefulSet of MOCO has some thousand, and its review twice as many. The
+ * API server accepts a few hundred thousand in an object; parsing them would take the thread that renews the lease a
+ * second.
+ */
+export const mostValues = 50_000;
+
+/**
+ * How many bytes of bodies all requests together may keep: two of the largest. The review of a StatefulSet has some 50
+ * KB, so hundreds of them fit.
  */
 export const bodiesLimitBytes = 2 * bodyLimitBytes;
 
@@ -22,7 +32,7 @@ export interface WebhookAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a request is answered with. Rejects when its client goes away, and for a defect. */
+/** The answer to a request. Rejects if its client goes away, or because of a bug. */
 export async function answer(
   request: IncomingMessage,
   byPath: ReadonlyMap<string, Reviewer>,
@@ -40,13 +50,15 @@ export async function answer(
   }
   const body = await readBody(request, bodyLimitBytes, budget);
   if (body.kind === 'overloaded') {
-    const sentence =
-      'Expected all requests together to have less in their bodies, and this one had the most; try again.';
+    const sentence = 'Expected smaller bodies of all requests together, and this one was the largest; try again.';
     return failureAnswer(503, sentence, { 'Retry-After': '1' });
   }
   if (body.kind === 'too-large') {
-    const most = `at most ${bodyLimitBytes} bytes, the new object and the old one in it`;
+    const most = `at most ${bodyLimitBytes} bytes, including the new object and the old one`;
     return failureAnswer(413, `Expected a body of ${most}; got more.`);
+  }
+  if (mayHaveMoreValues(body.bytes, mostValues)) {
+    return failureAnswer(413, `Expected a body of at most ${mostValues} values; got more.`);
   }
   const review = parseJson(body.bytes);
   if (review === undefined)
@@ -56,11 +68,11 @@ export async function answer(
   return { status: 200, body: JSON.stringify(reviewed.review), headers: { 'Content-Type': 'application/json' } };
 }
 
-/** For whatever `answer` rejects with while the client is still there. */
+/** For an error of `answer` while the client is still connected. */
 export const internalError = (): WebhookAnswer =>
-  failureAnswer(500, 'An internal error occurred; the log of moco-rollout has it.');
+  failureAnswer(500, 'An internal error occurred; see the log of moco-rollout.');
 
-/** `undefined`, which no JSON stands for, where the bytes aren't JSON. */
+/** `undefined`, which JSON cannot represent, if the bytes are not JSON. */
 function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -69,7 +81,7 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** Kubernetes' words for the codes that are answered here. */
+/** Kubernetes' reasons for the codes that are used here. */
 const reasons = {
   400: 'BadRequest',
   404: 'NotFound',
@@ -80,7 +92,7 @@ const reasons = {
   503: 'ServiceUnavailable',
 } as const;
 
-/** A Status of Kubernetes: its message reaches whoever sent the request to the API server, plain text doesn't. */
+/** A Kubernetes Status: unlike plain text, its message reaches the user who sent the request to the API server. */
 function failureAnswer(
   code: keyof typeof reasons,
   message: string,
@@ -109,8 +121,8 @@ const requestShape = z.object({
 type AdmissionRequest = z.infer<typeof requestShape>['request'];
 
 /**
- * Answers one AdmissionReview of version v1. It never denies: whatever isn't a request for a StatefulSet of the kind
- * that the reviewer is there for stays as it is, and a warning says why.
+ * Answers one AdmissionReview of version v1. It never denies: a request that is not for a StatefulSet of the reviewer's
+ * kind is allowed unchanged, with a warning that says why.
  */
 export function answerReview(body: unknown, reviewer: Reviewer) {
   const parsed = requestShape.safeParse(body);
@@ -135,7 +147,10 @@ export function answerReview(body: unknown, reviewer: Reviewer) {
   });
 }
 
-/** `null` for what the reviewer is for; else, in words, what a webhook configuration sent here by mistake. */
+/**
+ * `null` for requests that the reviewer handles; otherwise what kind of request a webhook configuration sent here by
+ * mistake.
+ */
 function whyNotOurs({ kind, operation, subResource = '', object = null }: AdmissionRequest, { operations }: Reviewer) {
   if (kind.group !== 'apps' || kind.version !== 'v1' || kind.kind !== 'StatefulSet') {
     return `expected a StatefulSet of apps/v1, got ${kind.kind} of ${kind.group === '' ? '' : `${kind.group}/`}${kind.version}`;
@@ -144,7 +159,7 @@ function whyNotOurs({ kind, operation, subResource = '', object = null }: Admiss
     return `expected ${operations.join(' or ')}, got ${operation}`;
   }
   if (subResource !== '') return `expected the StatefulSet itself, got its ${subResource}`;
-  return object === null ? 'expected the object in the request, got none' : null;
+  return object === null ? 'expected an object in the request, got none' : null;
 }
 
 /** https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#response */
@@ -152,7 +167,7 @@ interface ReviewOutcome {
   /** Base64 of a JSON patch. */
   readonly patch?: string;
   readonly patchType?: 'JSONPatch';
-  /** Shown to whoever sent the request; kubectl prints them. */
+  /** Shown to the user who sent the request; kubectl prints them. */
   readonly warnings?: readonly string[];
   readonly auditAnnotations?: Readonly<Record<string, string>>;
 }

@@ -1,22 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Every piece that arrives is kept in an object of its own, however short it is. */
+// Reads the bodies of requests within one budget for all of them.
+
+/** The overhead of each chunk that arrives, since it is kept in a separate object. */
 const pieceOverheadBytes = 256;
 
-/** The part of the budget that one request has taken. */
+/** The part of the budget that one request uses. */
 export interface Share {
-  /** Another piece of so many bytes has arrived. `refused` is called when the request is one to give up for it. */
+  /** Another chunk of this many bytes has arrived. `refused` is called if this request has to be given up. */
   take(bytes: number): void;
   end(): void;
 }
 
 /**
- * How many bytes of bodies all requests together may keep. Where they want more, the largest body is given up: a real
- * AdmissionReview is small, so that neither a crowd of large ones nor a slow one keeps it from being read.
+ * How many bytes of bodies all requests together may keep. If they exceed that, the largest body is given up. A real
+ * AdmissionReview is small, so neither many large requests nor a slow one prevents it from being read.
  */
 export class BodyBudget {
   readonly #limitBytes: number;
-  /** What each has taken, by what is called when it is given up. */
+  /** The bytes of each request, by the function that gives it up. */
   readonly #taken = new Map<() => void, number>();
 
   constructor(limitBytes: number) {
@@ -50,13 +52,13 @@ export class BodyBudget {
 export type BodyRead =
   | { readonly kind: 'body'; readonly bytes: Buffer }
   | { readonly kind: 'too-large' }
-  /** All requests together had more than they may. */
+  /** All requests together exceeded their limit. */
   | { readonly kind: 'overloaded' };
 
 /**
- * Reads a request's body up to a limit of its own and as far as the budget of all goes. Beyond either the answer comes
- * at once, beyond the former by the header if there is one; what still arrives is let go by, since a client that is cut
- * off while it sends may never read the answer. Rejects when the client goes away.
+ * Reads a request's body up to its own limit and the budget of all requests. Beyond either limit the answer comes at
+ * once, if possible from the header. The rest of the body is discarded, because a client that is cut off while it sends
+ * may never read the answer. Rejects when the client goes away.
  */
 export function readBody(request: IncomingMessage, limitBytes: number, budget: BodyBudget): Promise<BodyRead> {
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
@@ -80,7 +82,7 @@ export function readBody(request: IncomingMessage, limitBytes: number, budget: B
       finish();
       reject(error);
     };
-    const onClose = (): void => onError(new Error('Expected the whole body, the client went away before its end'));
+    const onClose = (): void => onError(new Error('Expected the whole body, but the client went away before its end'));
     const finish = (): void => {
       share.end();
       request.off('data', onData).off('end', onEnd).off('close', onClose);
@@ -92,7 +94,7 @@ export function readBody(request: IncomingMessage, limitBytes: number, budget: B
       resolve({ kind });
     };
     const share = budget.begin(() => giveUp('overloaded'));
-    // The one for errors stays: one that comes after the answer is nobody's.
+    // The listener for errors stays: otherwise nothing would handle an error after the answer.
     request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onError);
   });
 }

@@ -15,12 +15,14 @@ import {
   strategyOnDelete,
 } from '../moco/names.ts';
 
+// What the webhooks change in a StatefulSet: the strategy, or the partition.
+
 const texts = z.record(z.string(), z.string());
 const owner = z.looseObject({ apiVersion: z.string(), kind: z.string(), name: z.string() });
 
 /**
- * A StatefulSet of apps/v1 as it stands in an AdmissionReview: what is read of it has the shape that it should, and
- * everything else is kept as it came.
+ * A StatefulSet of apps/v1 in an AdmissionReview: the fields that are read have the expected shape, and everything else
+ * is kept as it came.
  */
 export const statefulSetShape = z.object({
   metadata: z.looseObject({
@@ -39,17 +41,15 @@ export type PatchOperation =
   | { readonly op: 'add'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string };
 
-/** What becomes of a StatefulSet that is written. */
+/** What happens to a StatefulSet that is written. */
 interface Mutation {
-  /** What was found. The word goes into the API server's audit log. */
+  /** What was found, as a word for the API server's audit log. */
   readonly because: string;
-  /** Empty where everything is as it should be. */
+  /** Empty if nothing has to change. */
   readonly patch: readonly PatchOperation[];
 }
 
-/**
- * The name of the MySQLCluster that alone owns a StatefulSet; `null` where there is none, or another owner beside it.
- */
+/** The name of the MySQLCluster that is the only owner of a StatefulSet; `null` without an owner, or with several. */
 function owningCluster({ metadata }: AdmittedStatefulSet): string | null {
   const [only, ...others] = metadata.ownerReferences ?? [];
   if (only === undefined || others.length > 0) return null;
@@ -59,21 +59,21 @@ function owningCluster({ metadata }: AdmittedStatefulSet): string | null {
 
 type Labelled = Pick<AdmittedStatefulSet['metadata'], 'labels' | 'annotations'>;
 
-/** The program decides when its pods are replaced. */
+/** This program decides when its pods are replaced. */
 export const isLabelled = ({ labels }: Labelled): boolean => labels?.[strategyLabel] === strategyOnDelete;
 
-/** Pods that are created now are to come up at the current revision. */
+/** New pods have to start at the current revision. */
 export const wantsRevisionsKept = (metadata: Labelled): boolean =>
   isLabelled(metadata) && metadata.labels?.[newPodsLabel] === newPodsAtCurrentRevision;
 
-/** MOCO's native rolling update: nobody holds it back. */
+/** MOCO's native rolling update: nothing holds it back. */
 export const isForced = ({ annotations }: Labelled): boolean =>
   annotations?.[forceRollingUpdateAnnotation] === annotationOn;
 
-/** What the API server makes of a StatefulSet that doesn't say. */
+/** The API server's default for a StatefulSet that does not set it. */
 const defaultReplicas = 1;
 
-/** `null` where it is no number of replicas; the API server refuses such an object after its webhooks. */
+/** `null` if it is not a number of replicas; the API server refuses such an object after its webhooks. */
 export function replicasOf({ replicas = null }: { readonly replicas?: unknown }): number | null {
   if (replicas === null) return defaultReplicas;
   return typeof replicas === 'number' && Number.isInteger(replicas) && replicas >= 0 ? replicas : null;
@@ -86,14 +86,14 @@ export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> | nu
 const onDelete = { type: strategyOnDelete } as const;
 
 /**
- * Keeps the strategy of a StatefulSet that carries our label, whatever MOCO or its webhook just made of it, unless
- * MOCO's native rolling update is forced: OnDelete, or RollingUpdate with partition = replicas where the second label
- * asks for new pods at the current revision. Both replace nobody. This webhook runs after MOCO's, so it sets either at
- * once, where the admission policy needs two rounds for the second.
+ * Keeps the strategy of a StatefulSet with our label, whatever MOCO or its webhook has just set, unless MOCO's native
+ * rolling update is forced. The strategy is OnDelete or, if the second label asks for new pods at the current revision,
+ * RollingUpdate with partition = replicas. Neither replaces a pod. This webhook runs after MOCO's, so it sets either
+ * immediately, whereas the admission policy needs two rounds for the second.
  *
- * The labels alone decide, so replicas of this program can't disagree, whatever their feature gates say. A patch of an
- * object that is right already would be empty, and then none is sent: MOCO's repeated apply must not become a change. A
- * dry run of the controller that asks who keeps the strategy is told.
+ * Only the labels decide, so replicas of this program cannot disagree, whatever their feature gates are. No patch is
+ * sent for an object that is already correct: MOCO's repeated apply must not become a change. A dry run of the
+ * controller that asks what keeps the strategy gets the answer.
  */
 export function mutateStatefulSet({ metadata, spec }: AdmittedStatefulSet): Mutation {
   if (!isLabelled(metadata)) return { because: 'not-labelled', patch: [] };
@@ -108,7 +108,7 @@ export function mutateStatefulSet({ metadata, spec }: AdmittedStatefulSet): Muta
   return { because: pinned === null ? 'already-on-delete' : 'already-kept', patch };
 }
 
-/** Never without its partition: the API server would make that 0. */
+/** Never without its partition, which the API server would set to 0. */
 const pinnedAt = (replicas: number | null): object | null =>
   replicas === null ? null : { type: 'RollingUpdate', rollingUpdate: { partition: replicas } };
 
@@ -123,18 +123,18 @@ const rollingUpdatePath = `${strategyPath}/rollingUpdate`;
 const partitionPath = `${rollingUpdatePath}/partition`;
 
 /**
- * Holds a StatefulSet back from Kubernetes' own rolling update: whatever changes it sets the partition to the number of
- * its replicas, so that nothing is replaced until somebody lowers the partition, which is the one change that passes.
- * So does a new one begin. It is what MOCO's webhook `statefulset.kb.io` does, for installations without it (MOCO's
- * design "Safe Rolling Update of StatefulSet"), but for four things: an update that changes nothing leaves the
- * partition where it is, so that repeated applies are none; a partition that isn't there is no error; other fields of
- * `rollingUpdate` stay; and one at OnDelete needs no partition.
+ * Protects a StatefulSet from Kubernetes' own rolling update: every change sets the partition to the number of
+ * replicas, so that nothing is replaced until somebody lowers the partition, which is the only change that passes. The
+ * same applies to a new StatefulSet. MOCO's webhook `statefulset.kb.io` does the same (MOCO's design "Safe Rolling
+ * Update of StatefulSet"); this is for installations without it. There are four differences: an update that changes
+ * nothing leaves the partition as it is, so that repeated applies change nothing; a missing partition is no error;
+ * other fields of `rollingUpdate` stay; and a StatefulSet at OnDelete needs no partition.
  *
- * With our label for new pods the partition stays at the number of replicas, whoever lowers it. One that is still at
- * OnDelete gets that partition as well, as from MOCO's webhook: from it the admission policy, which is asked again,
- * sees that it may set RollingUpdate.
+ * With our label for new pods the partition stays at the number of replicas, no matter who lowers it. A StatefulSet
+ * that is still at OnDelete also gets that partition, as from MOCO's webhook: when the admission policy runs again, the
+ * partition shows it that it may set RollingUpdate.
  *
- * `before` is `null` on CREATE, and where nothing is known of it.
+ * `before` is `null` on CREATE, and if the previous object is unknown.
  */
 export function mutatePartition(after: AdmittedStatefulSet, before: AdmittedStatefulSet | null): Mutation {
   if (owningCluster(after) === null) return leave('not-of-a-cluster');
@@ -164,7 +164,7 @@ function partitionIn({ spec }: AdmittedStatefulSet): number | null {
   return typeof partition === 'number' && Number.isInteger(partition) ? partition : null;
 }
 
-/** Adds what is missing around the partition and nothing else. */
+/** Adds only what is missing around the partition. */
 function partitionPatch(statefulSet: AdmittedStatefulSet, partition: number): readonly PatchOperation[] {
   if (partitionIn(statefulSet) === partition) return [];
   const strategy = fieldsOf(statefulSet.spec.updateStrategy);
@@ -178,9 +178,9 @@ function partitionPatch(statefulSet: AdmittedStatefulSet, partition: number): re
 }
 
 /**
- * All that a writer can change but the partition, and but our own mark that makes a resourceVersion move. What the API
- * server keeps itself is none of it: `status` has a path of its own, and `managedFields` of an apply without a change
- * may differ by a timestamp.
+ * Everything that a writer can change except the partition and our own mark that changes the resourceVersion. Fields of
+ * the API server are excluded: `status` has its own path, and `managedFields` of an apply without a change may differ
+ * by a timestamp.
  */
 function withoutPartition({ metadata, spec }: AdmittedStatefulSet): object {
   const { [invalidatedIntentAnnotation]: _, ...annotations } = metadata.annotations ?? {};
@@ -195,18 +195,18 @@ function withoutPartition({ metadata, spec }: AdmittedStatefulSet): object {
   };
 }
 
-/** Where the API server sends updates of StatefulSets that carry our label. */
+/** The path to which the API server sends updates of StatefulSets with our label. */
 export const mutateStatefulSetPath = '/mutate-statefulset';
-/** Where it sends every write to a StatefulSet of MOCO's where MOCO has no webhook of its own for them. */
+/** The path for every write to a StatefulSet of MOCO, in installations where MOCO has no webhook for them. */
 export const mutatePartitionPath = '/mutate-partition';
 
 export interface Reviewer {
   readonly operations: readonly ('CREATE' | 'UPDATE')[];
-  /** Key in the audit log, after the webhook's name: what was made of the request. */
+  /** Key in the audit log, after the webhook's name: what the webhook did. */
   readonly auditKey: string;
-  /** `before` is `null` on CREATE, and where it can't be read. */
+  /** `before` is `null` on CREATE, and if it can't be read. */
   readonly review: (after: AdmittedStatefulSet, before: AdmittedStatefulSet | null) => Mutation;
-  /** By the finding: what the API server refuses next, or takes although it hardly is what was meant. */
+  /** By the finding: what the API server will refuse next, or accepts although it was hardly intended. */
   readonly warnings?: Readonly<Record<string, string>>;
 }
 

@@ -1,16 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, type Server } from 'node:https';
-import type { Socket } from 'node:net';
+import { createServer } from 'node:https';
+import { limitConnections } from '../telemetry/clients.ts';
 import { type BindAddress, close, listen } from '../telemetry/http-server.ts';
 import { answer, bodiesLimitBytes, internalError, type WebhookAnswer } from './answer.ts';
 import { BodyBudget } from './bodies.ts';
 import { reviewers } from './mutations.ts';
 import { followTls, readTls, secureContext, type TlsSources, type WebhookLog } from './serving-tls.ts';
 
+// The HTTPS server of the webhooks.
+
 export interface WebhookOptions extends TlsSources {
   readonly address: BindAddress;
   readonly log: WebhookLog;
-  /** Maximum number of connections; a new one replaces the one that was idle longest. */
+  /** Maximum number of connections; a new one replaces the one that has been idle longest. */
   readonly maxConnections?: number;
   /** A client that takes longer to send its request, headers included, gets 408 and is cut off. */
   readonly requestTimeoutMilliseconds?: number;
@@ -21,25 +23,25 @@ export interface WebhookOptions extends TlsSources {
 }
 
 export interface RunningWebhook {
-  /** With the real port. */
+  /** With the actual port. */
   readonly address: BindAddress;
   /** Accepts no new request, lets current ones finish within the grace period, then ends them. */
   close(graceMilliseconds: number): Promise<void>;
 }
 
-/** As the API server waits for an answer at most (`timeoutSeconds` in the webhook's configuration). */
+/** The longest time that the API server waits for an answer (`timeoutSeconds` in the webhook's configuration). */
 const defaultRequestTimeoutMilliseconds = 10_000;
-/** Each API server has one for every review that it waits for, and keeps some of them. */
+/** Each API server has one for every review that is in progress, and keeps some of them. */
 const defaultMaxConnections = 128;
 const defaultCertificatePollMilliseconds = 10_000;
 /** Longer than the API server keeps an idle connection (Go: 90 s), so that it is never closed under a request. */
 const defaultKeepAliveMilliseconds = 120_000;
-/** How much sooner than a client's time is up it has to be noticed, as a part of that time. */
+/** The server checks this many times within a client's time limit whether it has passed. */
 const checksPerTimeout = 10;
 
 /**
- * Serves the webhook by TLS 1.2 or newer. Rejects with a `CertificateError` or a `ListenError`, each a sentence. A new
- * certificate holds for connections made after it; those that are open go on.
+ * Serves the webhook over TLS 1.2 or newer. Rejects with a `CertificateError` or a `ListenError`, each a sentence. A
+ * new certificate applies to new connections; open ones continue.
  */
 export async function startWebhook(options: WebhookOptions): Promise<RunningWebhook> {
   const timeout = options.requestTimeoutMilliseconds ?? defaultRequestTimeoutMilliseconds;
@@ -85,38 +87,11 @@ async function serve(
     answered = await answer(request, reviewers, budget);
   } catch (error) {
     if (request.destroyed && !request.complete) return;
-    log.error({ error }, 'the webhook failed to answer');
+    log.error({ error }, 'Webhook failed to answer');
     answered = internalError();
   }
   const { status, body, headers } = answered;
   response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
   response.end(body);
   onAnswered?.(status, performance.now() - since);
-}
-
-/**
- * Keeps a server to so many connections. One more takes the place of the one of which nothing has been heard for
- * longest: whoever connects and says nothing, or sends a body byte by byte, keeps nobody else out. A request of the API
- * server is over within milliseconds, and an idle connection that is closed is made again by it without an error.
- */
-function limitConnections(server: Server, limit: number): void {
-  /** The one that has been quiet for longest first. */
-  const open = new Map<string, Socket>();
-  const keyOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
-  server.on('connection', (socket: Socket) => {
-    const key = keyOf(socket);
-    const [quietest] = open.values();
-    if (open.size >= limit) quietest?.destroy();
-    open.set(key, socket);
-    socket.once('close', () => {
-      if (open.get(key) === socket) open.delete(key);
-    });
-  });
-  server.on('request', ({ socket }) => {
-    const key = keyOf(socket);
-    const one = open.get(key);
-    if (one === undefined) return;
-    open.delete(key);
-    open.set(key, one);
-  });
 }

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 
+// The certificates of the webhook server, read again when they change.
+
 export interface WebhookLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -14,15 +16,15 @@ export interface TlsSources {
   /** Has `tls.crt` and `tls.key`. */
   readonly certDir: string;
   /**
-   * Certificates in PEM: with it only clients are served whose certificate one of these has issued, such as the API
-   * server with a kubeconfig in its `--admission-control-config-file`.
+   * PEM certificates: only clients with a certificate issued by one of these are served, such as the API server with a
+   * kubeconfig in its `--admission-control-config-file`.
    */
   readonly clientCaFile?: string;
 }
 
 export interface ServingTls {
   readonly certificate: Certificate;
-  /** In PEM; `null`: anybody is served. */
+  /** In PEM; with `null` every client is served. */
   readonly clientCA: string | null;
 }
 
@@ -40,8 +42,8 @@ export function secureContext({ certificate: { cert, key }, clientCA }: ServingT
 }
 
 /**
- * Reads both sources again at every poll, each by itself: kubelet and cert-manager replace them at any time. What can't
- * be used is reported once, and what is in use stays. Returns a function that stops it.
+ * Reads both sources again at every poll, separately: kubelet and cert-manager replace them at any time. An unusable
+ * file is reported once, and the one in use stays. Returns a function that stops it.
  */
 export function followTls(
   { certDir, clientCaFile }: TlsSources,
@@ -72,15 +74,20 @@ export function followTls(
     }
   };
   const renewed = ({ validTo }: Certificate): void =>
-    log.info({ validTo: validTo.toISOString() }, 'the webhook has a new certificate');
-  const another = (): void => log.info({}, 'the webhook takes the client certificates of another authority');
+    log.info({ validTo: validTo.toISOString() }, 'Webhook loaded a new certificate');
+  const another = (): void => log.info({}, 'Webhook now trusts client certificates from another CA');
   let isLooking = false;
   const lookAtBoth = async (): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
-    await look('certificate', () => readCertificate(certDir), renewed, 'the webhook keeps its certificate');
+    await look(
+      'certificate',
+      () => readCertificate(certDir),
+      renewed,
+      'Failed to load a new certificate; the webhook keeps the present one',
+    );
     if (clientCaFile !== undefined) {
-      const kept = 'the webhook keeps the authority of its clients';
+      const kept = 'Failed to load a new client CA; the webhook keeps the present one';
       await look('clientCA', () => readClientCA(clientCaFile), another, kept);
     }
     isLooking = false;
@@ -90,16 +97,16 @@ export function followTls(
   return () => clearInterval(poll);
 }
 
-/** The webhook's certificate can't be used. The message is a sentence for the operator. */
+/** The webhook's certificate is unusable. The message is a sentence for the operator. */
 export class CertificateError extends Error {
   override readonly name = 'CertificateError';
 }
 
-/** A certificate chain and its key in PEM, known to belong together. */
+/** A certificate chain and its key in PEM, which belong together. */
 interface Certificate {
   readonly cert: string;
   readonly key: string;
-  /** When the first certificate of the chain ends. */
+  /** When the first certificate of the chain expires. */
   readonly validTo: Date;
 }
 
@@ -108,8 +115,8 @@ const keyFile = 'tls.key';
 
 /**
  * Reads `tls.crt` and `tls.key` from a directory, as cert-manager and kubelet put them there. Rejects with a
- * `CertificateError` when one is missing, isn't PEM, or the two don't belong together, which is also how a pair looks
- * that is just being replaced.
+ * `CertificateError` if one is missing or not PEM, or if they do not belong together, which is also the case while a
+ * pair is being replaced.
  */
 export async function readCertificate(directory: string): Promise<Certificate> {
   const cert = await readPart(directory, certificateFile);
@@ -122,7 +129,7 @@ export async function readCertificate(directory: string): Promise<Certificate> {
       `Expected ${keyFile} in ${directory} to be the key of ${certificateFile}, but the two don't belong together.`,
     );
   }
-  decode(directory, 'a directory of a certificate chain and its key', () => createSecureContext({ cert, key }));
+  decode(directory, 'a directory with a certificate chain and its key', () => createSecureContext({ cert, key }));
   return { cert, key, validTo: certificate.validToDate };
 }
 
@@ -155,7 +162,7 @@ function decode<T>(path: string, expected: string, read: () => T): T {
 const pemBegin = '-----BEGIN CERTIFICATE-----';
 const pemEnd = '-----END CERTIFICATE-----';
 
-/** The certificates in a text, in PEM. */
+/** The PEM certificates in a text. */
 function pemCertificates(text: string): readonly string[] {
   const [, ...blocks] = text.split(pemBegin);
   return blocks.flatMap((block) => {
@@ -165,8 +172,8 @@ function pemCertificates(text: string): readonly string[] {
 }
 
 /**
- * Reads the certificates, in PEM, of which one has to have issued the API server's client certificate. Rejects with a
- * `CertificateError` where there is none or one can't be read: a server that takes nobody is better not started.
+ * Reads the PEM certificates of the CAs that may have issued the API server's client certificate. Rejects with a
+ * `CertificateError` if there is none or one cannot be read: a server that accepts no client had better not start.
  */
 export async function readClientCA(file: string): Promise<string> {
   const expected = `Expected certificates in PEM at ${file}, given by --client-ca-file,`;

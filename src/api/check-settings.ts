@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { type Infer, listBy, struct, validations } from './schema.ts';
+import { selectorsOf } from './promql.ts';
+import { type Infer, listBy, oneOf, struct, validations } from './schema.ts';
 
-// Queries that have to return nothing before a member that works is taken.
+// Queries that must return nothing before a working member is replaced.
 
 const longestName = 63;
 const namePattern = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
@@ -12,10 +13,11 @@ const query = `a PromQL expression of 1 to ${longestQuery} characters`;
 /**
  * Any other variable would match no series, and the check would always pass. `$1` and `${1}` belong to label_replace.
  */
-const variablesPattern = String.raw`^([^$]|[$](namespace|name)\b|[$][0-9]|[$]\B)*$`;
+const variablesPattern = String.raw`^([^$]|[$](namespace|name|updated|stale)\b|[$][0-9]|[$]\B)*$`;
 const bracedVariablePattern = '[$][{][^0-9]';
-const variables = 'a query whose only variables are $namespace and $name';
+const variables = 'a query whose only variables are $namespace, $name, $updated and $stale';
 const variable = /[$](namespace|name)\b/g;
+const membersVariable = /[$](updated|stale)\b/g;
 
 const hasKnownVariables = (value: string): boolean =>
   new RegExp(variablesPattern).test(value) && !new RegExp(bracedVariablePattern).test(value);
@@ -44,10 +46,17 @@ const check = struct(
         description:
           'The query in PromQL, as in an alerting rule: the check fails while the answer has any series. $namespace ' +
           'and $name are replaced with those of the MySQLCluster. They contain nothing that has to be escaped in a ' +
-          'string of PromQL.',
+          'string of PromQL. $updated and $stale are replaced with a regular expression of the pods at the update ' +
+          'revision and of the others, for a matcher such as pod=~"$updated".',
       }),
+    noData: oneOf(
+      ['Pass', 'Fail', 'Wait'],
+      'What it means that one of the metrics of the query has no series at all, so that the query returns nothing. With ' +
+        'Pass the check passes, as an alerting rule does not fire. With Fail it fails (CheckFailing). With Wait it has ' +
+        'no answer (CheckUnavailable). Defaults to Pass.',
+    ).exactOptional(),
   },
-  'A query that has to return nothing before a member that works is taken.',
+  'A query that must return nothing before a working member is replaced.',
 );
 
 export type Check = Infer<typeof check>;
@@ -59,12 +68,46 @@ export const checkFields = {
     'name',
     check,
     mostChecks,
-    'Queries that the Prometheus of --prometheus-url is asked before a member that works is taken, while an updated ' +
+    'Queries to the Prometheus of --prometheus-url before a working member is replaced, while an updated ' +
       'member participates for minReadySeconds, and while a later stage waits for this cluster. The rollout waits ' +
-      'while a check fails or has no answer. Members that are down are replaced all the same. An empty list means no ' +
+      'while a check fails or has no answer. Members that are down are replaced anyway. An empty list means no ' +
       'checks, as if no other source had any.',
   ),
 };
+
+/** Matches the name of no pod: it stands for an empty set of members. No query of a user contains it. */
+const nobody = '$none';
+
+/** The names of pods, as a regular expression that needs no escape in a string of PromQL. */
+const patternOf = (pods: readonly string[]): string =>
+  pods.length === 0 ? nobody : pods.map((name) => name.replaceAll('.', '[.]')).join('|');
+
+/** The same checks, applied to these pods. */
+export const checksAbout = (
+  checks: readonly Check[],
+  pods: { readonly updated: readonly string[]; readonly stale: readonly string[] },
+): readonly Check[] =>
+  checks.map((one) => ({
+    ...one,
+    query: one.query.replaceAll(membersVariable, (_, field: 'updated' | 'stale') => patternOf(pods[field])),
+  }));
+
+/** A query that returns one series for each selector of another query that has none, and what each stands for. */
+interface MissingData {
+  readonly query: string;
+  /** By the value of the label `selector`. */
+  readonly selectors: Readonly<Record<string, string>>;
+}
+
+/** `null` for a query that needs no series, or only series of an empty set of members. */
+export function missingDataOf(query: string): MissingData | null {
+  const selectors = selectorsOf(query).filter((one) => !one.includes(nobody));
+  if (selectors.length === 0) return null;
+  return {
+    query: selectors.map((one, index) => `label_replace(absent(${one}), "selector", "${index}", "", "")`).join(' or '),
+    selectors: Object.fromEntries(selectors.map((one, index) => [`${index}`, one])),
+  };
+}
 
 export const queryFor = (
   { query: text }: Check,

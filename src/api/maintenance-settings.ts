@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { milliseconds } from '../base/json.ts';
 import { duration, type Infer, listOf, struct, text, time, validations, whole } from './schema.ts';
 
-// The times at which members that work may be taken: windows that repeat, and blackouts.
+// The times at which working members may be replaced: windows that repeat, and blackouts.
 
 const months = 'JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC';
 const weekdays = 'SUN|MON|TUE|WED|THU|FRI|SAT';
@@ -11,18 +11,18 @@ const hour = '([01]?[0-9]|2[0-3])';
 const monthday = '(0?[1-9]|[12][0-9]|3[01])';
 const month = `(0?[1-9]|1[0-2]|${months})`;
 const weekday = `([0-7]|${weekdays})`;
-/** A list of values, ranges and steps of them, or all; and what else croner knows for the field. */
+/** A list of values, ranges and steps, or `*`, or another word that croner knows for the field. */
 const field = (value: string, more = '') => {
   const one = `([*?]|${value}(-${value})?${more})(/[0-9]{1,2})?`;
   return `${one}(,${one})*`;
 };
 
 /**
- * A minute and hours, so that a window begins a few times a day and the next ones are soon found. RE2 of the API server
- * and JavaScript both read it.
+ * A minute and hours, so that a window begins a few times a day and the next ones are found quickly. Both the API
+ * server's RE2 and JavaScript can read the pattern.
  */
-const schedulePattern = `^(?i:[0-5]?[0-9] ${hour}(,${hour}){0,5} ${field(monthday, '|L|LW|[0-9]{1,2}W')} ${field(month)} ${field(weekday, `|${weekday}(#[1-5L]|L)`)})$`;
-/** The 30th and 31st in months that have none, whatever the weekday. */
+const schedulePattern = `^(?i:[0-5]?[0-9] ${hour}(,${hour}){0,5} ${field(monthday, '|L|LW|(0?[1-9]|1[0-9]|2[0-8])W')} ${field(month)} ${field(weekday, `|${weekday}(#[1-5L]|L)`)})$`;
+/** The 30th and 31st of months that do not have them, whatever the weekday. */
 const neverPattern =
   '^[^ ]+ [^ ]+ (?i:(30|31)(,(30|31))* (0?2|FEB)|31 (0?[2469]|11|FEB|APR|JUN|SEP|NOV)(,(0?[2469]|11|FEB|APR|JUN|SEP|NOV))*) [*?]$';
 const schedule =
@@ -31,7 +31,7 @@ const longestZone = 64;
 const zonePattern = '^[A-Za-z][A-Za-z0-9_+/-]*$';
 const zone = 'the name of a time zone of the IANA database, such as "Asia/Tokyo"';
 
-/** What `timeZone` is if it is left out. */
+/** The default of `timeZone`. */
 const defaultZone = 'UTC';
 
 export const maintenanceWindow = struct(
@@ -56,8 +56,8 @@ export const maintenanceWindow = struct(
       .max(longestZone, zone)
       .refine(isTimeZone, zone)
       .meta({
-        // A name that the API server doesn't know is an error of the rule, which no expression of CEL can turn into
-        // false. The answer then is `unknown time zone Asia/Tokio evaluating rule: ` with this message behind it.
+        // A time zone that the API server does not know is an error of the rule, and no CEL expression can turn that
+        // into false. The answer then is `unknown time zone Asia/Tokio evaluating rule: ` followed by this message.
         ...validations({
           rule: `self.matches('${zonePattern}') && self != 'Local' && timestamp('2026-01-01T00:00:00Z').getFullYear(self) > 0`,
           message: `expected ${zone}`,
@@ -66,7 +66,7 @@ export const maintenanceWindow = struct(
       })
       .exactOptional(),
   },
-  'A time that repeats, at which members that work may be updated.',
+  'A recurring time at which working members may be updated.',
 );
 
 const blackout = struct(
@@ -75,7 +75,7 @@ const blackout = struct(
     until: time('When the blackout ends.'),
     reason: text(256, 'Why there is a blackout, for the people who wait for its end.'),
   },
-  'A time at which no member that works is updated.',
+  'A time at which no working member is updated.',
 )
   .refine(({ from, until }) => (milliseconds(until) ?? 0) > (milliseconds(from) ?? 0), {
     path: ['until'],
@@ -90,7 +90,7 @@ export interface MaintenanceSettings {
   readonly maintenanceWindows: readonly MaintenanceWindow[];
   readonly blackouts: readonly Infer<typeof blackout>[];
   readonly expectedMemberSeconds: number;
-  /** Of the setting `inPlace`. */
+  /** The restart windows of the setting `inPlace`. */
   readonly restartWindows: readonly MaintenanceWindow[];
 }
 
@@ -106,15 +106,15 @@ export const maintenanceFields = {
   maintenanceWindows: listOf(
     maintenanceWindow,
     8,
-    'The times at which members that work may be updated. A step begins only if its expected time fits into what is ' +
+    'The times at which working members may be updated. A step begins only if its expected time fits into what is ' +
       'left of the window. Members that are down are replaced at any time. An empty list means at any time, as if no ' +
       'other source had windows.',
   ),
   blackouts: listOf(
     blackout,
     32,
-    'Times at which no member that works is updated, whatever the maintenance windows say. A step begins only if its ' +
-      'expected time has passed before the next blackout.',
+    'Times at which no working member is updated, whatever the maintenance windows say. A step begins only if its ' +
+      'expected time fits before the next blackout.',
   ),
   expectedMemberSeconds: whole(
     1,
@@ -125,35 +125,51 @@ export const maintenanceFields = {
   ),
 };
 
-/** When the windows open between two moments, in milliseconds since 1970. Throws if the window is not a valid one. */
+/**
+ * When a window opens, in milliseconds since 1970: the last time before a moment, then every time from that moment on.
+ * Each takes some 30 µs. Throws if the window is invalid.
+ */
 export function* opensAt(
   { schedule: pattern, timeZone = defaultZone }: MaintenanceWindow,
   from: number,
-  until: number,
 ): Generator<number> {
   const cron = cronOf(pattern, timeZone);
-  // oxlint-disable-next-line no-restricted-globals
+  /* oxlint-disable no-restricted-globals */
+  const [before] = cron.previousRuns(1, new Date(from));
   let at = cron.nextRun(new Date(from - 1));
-  while (at !== null && at.getTime() < until) {
-    yield at.getTime();
-    at = cron.nextRun(at);
-  }
+  /* oxlint-enable no-restricted-globals */
+  if (before !== undefined && before.getTime() < from) yield before.getTime();
+  for (; at !== null; at = cron.nextRun(at)) yield at.getTime();
 }
 
-/** Each time occurs once a day, whatever daylight saving does. */
+/** Each time occurs once a day, regardless of daylight saving time. */
 const cronOf = (pattern: string, timezone: string): Cron =>
   new Cron(pattern, { mode: '5-part', fixedTimeRule: 'no-wildcard', timezone, paused: true });
 
+/** Whether such a day exists, by its fields. Finding out that none does takes milliseconds. */
+const knownDays = new Map<string, boolean>();
+const mostKnown = 1000;
+
 function isSchedule(pattern: string): boolean {
+  const days = pattern.split(' ').slice(2).join(' ');
+  const isKnown = knownDays.get(days);
+  if (isKnown !== undefined) return isKnown;
+  if (knownDays.size >= mostKnown) knownDays.clear();
+  const comes = everComes(pattern);
+  knownDays.set(days, comes);
+  return comes;
+}
+
+/** False for a day that never comes, such as February 31. */
+function everComes(pattern: string): boolean {
   try {
-    // A day that never comes, such as the 31st of February, is none.
     return cronOf(pattern, defaultZone).nextRun() !== null;
   } catch {
     return false;
   }
 }
 
-/** Names that were read before: the first time takes longer than a decision. */
+/** Time zones that were read before: the first time takes longer than a decision. Each may be written in any case. */
 const knownZones = new Set<string>();
 
 function isTimeZone(name: string): boolean {
@@ -164,6 +180,7 @@ function isTimeZone(name: string): boolean {
   } catch {
     return false;
   }
+  if (knownZones.size >= mostKnown) knownZones.clear();
   knownZones.add(name);
   return true;
 }

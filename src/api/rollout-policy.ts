@@ -19,7 +19,7 @@ import {
 } from './schema.ts';
 import { commonSettings } from './settings.ts';
 
-// MySQLRolloutPolicy (moco-rollout.io/v1alpha1), cluster-scoped: the settings for many clusters, which live in git.
+// MySQLRolloutPolicy (moco-rollout.io/v1alpha1), cluster-scoped: settings for many clusters, meant to be kept in git.
 
 export const policyKind = ownKind('mysqlrolloutpolicies', 'MySQLRolloutPolicy', false);
 
@@ -27,7 +27,7 @@ const selection = optional({
   priority: whole(
     -(2 ** 31),
     2 ** 31 - 1,
-    'Which policy has precedence where several set the same field for a cluster: the one with the higher priority, ' +
+    'Which policy has precedence if several set the same field for a cluster: the one with the higher priority, ' +
       'then the one whose name comes first in the alphabet. Defaults to 0.',
   ),
   selector: labelSelector(
@@ -67,7 +67,7 @@ const settingStatus = struct(
 
 export const policyStatus = written(
   optional({
-    observedGeneration: generation('The generation of the spec that the status is about.'),
+    observedGeneration: generation('The generation of the spec that the status describes.'),
     clusters: count('The number of MySQLClusters that the policy selects.'),
     members: count('The number of members of these clusters.'),
     settings: listBy(
@@ -115,7 +115,7 @@ export function projectPolicy(raw: Json): PolicyRecord {
   const { spec = {}, status = {} } = raw;
   const problem = problemOf(policySpec, spec, 'spec');
   const fields = isObject(spec) ? spec : null;
-  // Each by itself: a policy counts for every cluster that what can be read does not exclude.
+  // Each selector separately: a policy counts for every cluster that its readable selectors do not exclude.
   const read = <Value>(field: keyof typeof selection, valueOf: (value: unknown) => Value): Value | Unreadable => {
     const value = fields?.[field];
     const isLeftOut = fields !== null && value === undefined;

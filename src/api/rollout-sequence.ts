@@ -9,6 +9,7 @@ import {
   count,
   countOrPercentage,
   duration,
+  flag,
   generation,
   type Infer,
   labelSelector,
@@ -29,11 +30,13 @@ import {
 } from './schema.ts';
 
 // MySQLRolloutSequence (moco-rollout.io/v1alpha1), cluster-scoped: which clusters begin their rollouts first, and how
-// long these have to do well before the next ones begin.
+// long these have to stay healthy before the next ones begin.
 
 export const sequenceKind = ownKind('mysqlrolloutsequences', 'MySQLRolloutSequence', false);
 
 const mostStages = 32;
+/** More than this would not be an accident. */
+export const mostGone = 100;
 const mostConcurrent = 10_000;
 const stageName = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
 
@@ -65,7 +68,7 @@ const stage = struct(
       maxFailures: whole(
         0,
         10_000,
-        'More failing clusters in the stage than this keep every other cluster of the sequence from beginning. Defaults to 0.',
+        'If more clusters of the stage fail than this, no other cluster of the sequence begins. Defaults to 0.',
       ),
     }),
   },
@@ -107,7 +110,7 @@ export const sequenceSpec = struct(
       ),
     }),
   },
-  'Which MySQLClusters begin their rollouts first. What has begun goes on, and members that are down never wait.',
+  'Which MySQLClusters begin their rollouts first. Rollouts that have begun continue, and members that are down never wait.',
 );
 
 export const sequenceDefaults = { settleDuration: '5m', maxConcurrent: 1, soakDuration: 0, maxFailures: 0 } as const;
@@ -132,17 +135,31 @@ const stageStatus = struct(
     failing: count('The number of clusters whose revision fails, or whose rollout has begun and is stalled.'),
     ...optional({
       soakedUntil: time('When the soak of the stage ends.'),
+      gone: listBy(
+        'cluster',
+        struct(
+          {
+            cluster: clusterName('The cluster, as NAMESPACE/NAME.'),
+            failing: flag('Whether its rollout failed.'),
+            followed: flag('Whether a cluster of the sequence has had a change to roll out since.'),
+          },
+          'A cluster that has left the stage.',
+        ),
+        mostGone,
+        'The clusters that failed in the stage, or were its last one, and have left it in the middle of a change. Others ' +
+          'begin no rollout (StageMemberGone) until a person lets them.',
+      ),
       stoppedBy: clusterName(
         'The cluster, as NAMESPACE/NAME, that keeps later stages from beginning: one that fails, or one that is not complete.',
       ),
     }),
   },
-  'A stage as it is.',
+  'The state of a stage.',
 );
 
 export const sequenceStatus = written(
   optional({
-    observedGeneration: generation('The generation of the spec that the status is about.'),
+    observedGeneration: generation('The generation of the spec that the status describes.'),
     stage: text(63, 'The name of the first stage that is not complete.'),
     clusters: count('The number of clusters of the sequence that are not offline.'),
     upToDateClusters: count('The number of clusters that are up to date and healthy.'),
@@ -158,7 +175,7 @@ export const sequenceStatus = written(
       'type',
       condition,
       32,
-      'Ready: every stage is complete. Progressing: rollouts of the sequence are under way, or wait for time alone. ' +
+      'Ready: every stage is complete. Progressing: rollouts of the sequence are in progress, or only wait for time. ' +
         'Stalled: no rollout can begin until a person helps.',
     ),
   }),

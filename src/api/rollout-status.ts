@@ -47,7 +47,7 @@ const hold = struct(
     message: message('What the rule found and what it waits for.'),
     since: time('Since when this rule holds the rollout.'),
     ...optional({
-      opensAt: time('When the next step may begin. Only of OutsideMaintenanceWindow, Blackout and RestartNeeded.'),
+      opensAt: time('When the next step may begin. Only for OutsideMaintenanceWindow, Blackout and RestartNeeded.'),
     }),
   },
   'Why nothing is done at the moment. Absent while nothing holds the rollout.',
@@ -81,11 +81,20 @@ const member = struct(
       rule: word('The name of the rule that keeps the member waiting.'),
       message: message('What is wrong with the member.'),
       update: message(
-        'How the stale member gets to the update revision: in place, or by another pod and why. Absent while updates in ' +
+        'How the stale member gets the update revision: in place, or by a new pod and why. Absent while updates in ' +
           'place are off.',
       ),
       updatedAt: time('When the member was first seen to participate at the update revision.'),
       replication,
+      data: struct(
+        {
+          revision: revision('The revision of that mysqld.'),
+          ...optional({
+            version: word('The version of mysqld at that revision, as far as the tag of its image says.'),
+          }),
+        },
+        "The newest mysqld that has started on the member's data, as its PersistentVolumeClaim says.",
+      ),
     }),
   },
   'A member of the MySQLCluster.',
@@ -103,7 +112,7 @@ const object = (what: string) =>
 
 const intent = struct(
   {
-    id: name('The id of the intent. Every intent has another one.'),
+    id: name('The id of the intent, which is unique.'),
     holder: name('The instance of the controller that wrote the intent.'),
     step: oneOf(stepKinds, 'The kind of the step.'),
     rule: word('The name of the rule that allows the step.'),
@@ -159,7 +168,7 @@ const memberDuration = struct(
   'How long a member was unavailable.',
 );
 
-/** Of more rules those are kept that held it longest. */
+/** If more rules have held it, those that held it longest are kept. */
 export const mostHeldFor = 8;
 
 const heldFor = struct(
@@ -175,9 +184,9 @@ export const ofEveryRollout = {
   revision: revision('The revision that members are updated to.'),
   startedAt: time('When the first stale member was seen.'),
   disruptions: count('The number of pods that the controller deleted or evicted for the rollout.'),
-  switchovers: count('The number of switchovers that the controller requested and that came about.'),
+  switchovers: count('The number of switchovers that the controller requested and that happened.'),
   ...optional({
-    from: revision('The revision that most members were at when the rollout began.'),
+    from: revision('The revision that most members had when the rollout began.'),
     updatedOutOfBand: ordinals(
       'The ordinals of the members that came up at the revision without a step of the controller: after a crash, a ' +
         'drain or a deletion by somebody else.',
@@ -191,7 +200,7 @@ export const ofEveryRollout = {
         'which avoided a switchover.',
     ),
     mysqldRestarted: ordinals(
-      'The ordinals of the members whose mysqld restarted all the same, because of containers that an update in place ' +
+      'The ordinals of the members whose mysqld restarted anyway, because of containers that an update in place ' +
         'had restarted, or because of a resize. Each counts as a disruption.',
     ),
     memberDurations: listBy(
@@ -208,7 +217,7 @@ export const ofEveryRollout = {
       'rule',
       heldFor,
       mostHeldFor,
-      'How long each rule held the rollout, the longest first, without the hold that goes on. Waits that are too short ' +
+      'How long each rule held the rollout, the longest first, without the current hold. Waits that are too short ' +
         'to be shown as a hold are left out.',
     ),
     changes: listOf(
@@ -222,10 +231,10 @@ export const ofEveryRollout = {
 
 const tries = struct(
   {
-    count: count('The number of switchovers for this revision that did not come about in time.'),
+    count: count('The number of switchovers for this revision that did not happen in time.'),
     ...optional({
       lastEndedAt: time('When the last of them was withdrawn.'),
-      askedAt: time('When MOCO was asked for the switchover that is under way.'),
+      askedAt: time('When MOCO was asked for the switchover in progress.'),
       pod: struct(
         { name: name('The name of the pod.'), uid: word('The uid of the pod.') },
         'The pod that MOCO was asked to move the primary away from.',
@@ -240,15 +249,31 @@ const rollout = struct(
     ...ofEveryRollout,
     lastProgressAt: time('When the rollout last made progress.'),
     verified: flag('Whether a member at the revision has participated for minReadySeconds.'),
-    takenDown: ordinals('The ordinals of the members that were down already when the controller took them.'),
+    takenDown: ordinals('The ordinals of the members that were already down when the controller replaced them.'),
     ...optional({
       verifiedAt: time('When the revision was verified.'),
       begunAt: time(
-        'When the first step was written that needs a slot of the fleet. A correction of a failing revision begins at once.',
+        'When the first step that needs a slot of the fleet was written. A correction of a failing revision begins at once.',
+      ),
+      yieldedAt: time(
+        'Since when the rollout, which has begun, has given up its slot of the fleet: it waits for a person or a time, and ' +
+          'none of its members is away. Absent once its next step has got a slot.',
       ),
       failing: struct(
-        { ordinal, message: message('What is wrong with the member.') },
+        {
+          ordinal,
+          message: message('What is wrong with the member.'),
+          ...optional({
+            injected: text(
+              253,
+              'The container that fails, if admission has added it and the template does not have it.',
+            ),
+          }),
+        },
         'The member that failed at the revision, until it works there. Absent once a member has verified the revision.',
+      ),
+      awaitsNodes: flag(
+        'Whether members are away, each because of its node: that is no evidence against the revision. Absent if not.',
       ),
       tries,
       waiting: ordinals('The ordinals of the stale members that no step has taken yet.'),
@@ -266,10 +291,10 @@ const rollout = struct(
         struct(
           {
             ordinal,
-            since: time('When the step was written that took the member.'),
+            since: time('When the step that took the member was written.'),
             ...optional({
               uid: word('The uid of the pod that it took. Its successor has another one.'),
-              restores: flag('Whether it took the pod so that the member comes back at the revision that it had.'),
+              restores: flag('Whether it took the pod to bring the member back at its previous revision.'),
             }),
           },
           'A member that a step took.',
@@ -279,7 +304,7 @@ const rollout = struct(
       ),
     }),
   },
-  'The rollout under way. Absent while no member is stale.',
+  'The rollout in progress. Absent while no member is stale.',
 );
 
 const historyEntry = struct(
@@ -355,7 +380,7 @@ export const condition = struct(
     ),
     message: message('The reason for the status, as a sentence for people.'),
     lastTransitionTime: time('When the status last changed.'),
-    observedGeneration: generation('The generation of the spec that the condition is about.').exactOptional(),
+    observedGeneration: generation('The generation of the spec that the condition describes.').exactOptional(),
   },
   'A condition of the rollout.',
 );
@@ -401,8 +426,8 @@ const preflight = struct(
 
 export const rolloutStatus = written(
   optional({
-    observedGeneration: generation('The generation of the spec that the status is about.'),
-    observedClusterGeneration: generation('The generation of the MySQLCluster that the status is about.'),
+    observedGeneration: generation('The generation of the spec that the status describes.'),
+    observedClusterGeneration: generation('The generation of the MySQLCluster that the status describes.'),
     phase: word('What the rollout is doing, in one word for people. Programs should read the conditions.'),
     strategy: word('The update strategy in force: OnDelete, Partition, or MOCO where MOCO lowers the partition.'),
     updateRevision: revision('The revision that members are updated to, as in the status of the StatefulSet.'),
@@ -418,8 +443,8 @@ export const rolloutStatus = written(
     intent,
     lastStep,
     mysqlProblem: message(
-      'Why MySQL itself can not be asked, or which member does not answer, with the feature gate ReplicationFacts: the rollout goes on ' +
-        'without. Absent if it does not.',
+      'Why MySQL itself cannot be queried, or which member does not answer, with the feature gate ReplicationFacts: the rollout continues ' +
+        'without it. Absent otherwise.',
     ),
     preflight,
     openWrites: struct(
@@ -460,14 +485,14 @@ export const rolloutStatus = written(
 export type RolloutStatus = Infer<typeof rolloutStatus>;
 export type MemberStatus = Infer<typeof member>;
 export type Intent = Infer<typeof intent>;
-/** An object as it was when an intent to write it was stored. */
+/** An object as it was when the intent to write it was stored. */
 export type IntendedObject = Intent['pods'][number];
 export type LastStep = Infer<typeof lastStep>;
 export type PreflightStatus = Infer<typeof preflight>;
 export type RolloutProgress = Infer<typeof rollout>;
 export type SwitchoverTries = Infer<typeof tries>;
 
-/** A rollout whose first stale member was seen at this time, and that has done nothing yet. */
+/** A rollout whose first stale member was seen at this time and that has not done anything yet. */
 export const newRollout = (revision: string, startedAt: string): RolloutProgress => ({
   revision,
   startedAt,
@@ -485,7 +510,7 @@ export const isTrue = (conditions: readonly Condition[] | undefined, type: strin
 export interface SettingInForce {
   readonly value: unknown;
   readonly source: string;
-  /** A policy enforces it. */
+  /** True if a policy enforces it. */
   readonly enforced?: true;
 }
 export type SettingsInForce = Infer<typeof settings>;

@@ -1,4 +1,5 @@
 import { omitUndefined } from '../base/json.ts';
+import { shortened } from '../base/text.ts';
 import { overridableRules } from '../core/rules/catalogue.ts';
 import type { RolloutProblem } from '../core/snapshot.ts';
 import type { Stored } from '../kube/store.ts';
@@ -8,8 +9,8 @@ import { type Infer, listBy, oneOf, optional, ownKind, setOf, struct, text, time
 import { commonFields, deadlineAfterReady, keepsItsRevision } from './settings.ts';
 
 // MySQLRollout (moco-rollout.io/v1alpha1): the user's settings in `spec`, the observed state in `status`. The
-// controller creates a missing one, changes nothing in `spec` but the plugin's overrides that have ended, and replaces
-// `status` as a whole with its resourceVersion as a precondition.
+// controller creates a missing one, changes nothing in `spec` except that it removes the plugin's expired overrides,
+// and replaces `status` as a whole with its resourceVersion as a precondition.
 
 export const rolloutKind = ownKind('mysqlrollouts', 'MySQLRollout', true);
 
@@ -44,7 +45,7 @@ export const rolloutSpec = struct(
         struct(
           {
             ordinal: whole(0, 999, 'The ordinal of the member.'),
-            reason: text(256, 'Why the member is pinned, for the people who find it.'),
+            reason: text(256, 'Why the member is pinned, for other people.'),
           },
           'A member that keeps its revision.',
         ),
@@ -57,16 +58,16 @@ export const rolloutSpec = struct(
         {
           revision: text(
             253,
-            'The full name of the update revision that the members are to leave. A later revision is not concerned.',
+            'The full name of the update revision that the members have to leave. It does not apply to a later revision.',
           ),
           members: setOf(
             whole(0, 999, 'The ordinal of a member.'),
             1,
             64,
-            'The ordinals of the members that are to come back at the revision that they had.',
+            'The ordinals of the members that have to come back at their previous revision.',
           ),
         },
-        'Members that failed at an update revision and are to get back the revision that they had. Such a member that is ' +
+        'Members that failed at an update revision and have to get their previous revision back. Such a member that is ' +
           'at this update revision and does not participate is deleted, and its new pod is created at the revision ' +
           'that it had. No member gets the update revision until the template is corrected, this field is removed, or ' +
           'UpdateRevisionFailing is overridden. It has an effect only under OnDelete.',
@@ -77,7 +78,7 @@ export const rolloutSpec = struct(
           {
             rule: oneOf(overridableRules, 'The name of the rule, as holds show it.'),
             until: time('When the rule is in force again.'),
-            reason: text(256, 'Why the rule is overridden, for the people who find it.'),
+            reason: text(256, 'Why the rule is overridden, for other people.'),
             ...optional({
               by: text(256, 'Who overrides the rule: the name of the user, or nothing. The plugin fills it in.'),
             }),
@@ -99,7 +100,7 @@ export const rolloutSpec = struct(
     "MySQLRolloutPolicies that select the MySQLCluster, then from the controller's flags.",
 });
 
-/** The field manager of a verb of the plugin. None has a name of kubectl's, whose fields Flux takes ownership of. */
+/** The field manager of a verb of the plugin. The names differ from kubectl's, whose fields Flux takes over. */
 export const pluginManager = (verb: string): string => `moco-rollout-cli-${verb}`;
 
 export type RolloutSpec = Infer<typeof rolloutSpec>;
@@ -130,11 +131,15 @@ export function rolloutProblem(
 export interface RolloutRecord extends Stored {
   readonly object: MySQLRollout;
   /**
-   * Without spec and status: its MySQLCluster did not exist when it was delivered. It is read by name once the cluster
-   * exists.
+   * Without spec and status: the MySQLCluster did not exist when this was delivered. It is read by name once the
+   * cluster exists.
    */
   readonly partial: boolean;
 }
+
+/** The maximum number of owners and finalizers, which a tenant writes, and the length of object names. */
+const mostKept = 8;
+const longestKept = 253;
 
 /**
  * The used fields of a MySQLRollout: labels, annotations and managedFields may be a thousand times larger. A PUT of
@@ -142,8 +147,17 @@ export interface RolloutRecord extends Stored {
  * and managedFields there.
  */
 export function usedOf({ apiVersion, kind, metadata, spec, status }: MySQLRollout): MySQLRollout {
-  const { namespace, name, uid, resourceVersion, generation, deletionTimestamp, finalizers, ownerReferences } =
-    metadata;
+  const { namespace, name, uid, resourceVersion, generation, deletionTimestamp } = metadata;
+  const finalizers = metadata.finalizers?.slice(0, mostKept).map((finalizer) => shortened(finalizer, longestKept));
+  // A MySQLRollout whose owner comes after too many others does not count as owned, which holds the rollout.
+  const ownerReferences = metadata.ownerReferences
+    ?.filter((owner) => owner.kind === clusterKind.kind)
+    .slice(0, mostKept)
+    .map((owner) => ({
+      kind: owner.kind,
+      name: shortened(owner.name ?? '', longestKept),
+      uid: shortened(owner.uid, longestKept),
+    }));
   const used = { namespace, name, uid, resourceVersion, generation, deletionTimestamp, finalizers, ownerReferences };
   return omitUndefined<MySQLRollout>({
     apiVersion,

@@ -43,8 +43,7 @@ export const countOrPercentageText = (largest: number): string =>
   `a whole number from 1 to ${largest}, or a percentage from "1%" to "100%"`;
 
 /**
- * Some of several things, such as `2` or `10%`. What the CRD says of it is up to the caller: rules in CEL cost much in
- * a list.
+ * One of several types, such as `2` or `10%`. The caller describes it for the CRD: CEL rules are expensive in a list.
  */
 export const countOrPercentage = <Value extends number | string>(largest: number) =>
   z.custom<Value>(
@@ -91,7 +90,7 @@ export const optional = <Shape extends Readonly<Record<string, z.ZodType>>>(all:
   Object.fromEntries(Object.entries(all).map(([field, schema]) => [field, schema.exactOptional()])) as Optional<Shape>;
 
 /**
- * An object whose only writer replaces it as a whole: `metadata.managedFields` names it and none of its fields, which
+ * An object that its only writer replaces as a whole: `metadata.managedFields` names it without its fields, which
  * halves the size of the whole object.
  */
 export const written = <Shape extends z.core.$ZodLooseShape>(shape: Shape, description: string) =>
@@ -117,7 +116,7 @@ export const listBy = <Item extends z.ZodType>(key: string, item: Item, maxItems
     .superRefine(eachOnce(key))
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] });
 
-/** Refuses an item that equals an earlier one, or whose field does. */
+/** Refuses an item that equals an earlier one, or has the same value of the field. */
 const eachOnce = (key?: string) => (items: readonly unknown[], context: z.RefinementCtx) => {
   const values = items.map((one) => (key === undefined ? one : (one as Readonly<Record<string, unknown>>)[key]));
   const index = values.findIndex((value, at) => values.indexOf(value) !== at);
@@ -145,7 +144,7 @@ function pathStep(key: PropertyKey): string {
   return /^\w+$/.test(String(key)) ? `.${String(key)}` : `["${String(key)}"]`;
 }
 
-/** Of a duration: without repetition of a unit, and in the order in which Kubernetes writes them. */
+/** The pattern of a duration: each unit at most once, in the order in which Kubernetes writes them. */
 const durationPattern = '^([0-9]{1,4}h)?([0-9]{1,5}m)?([0-9]{1,7}s)?$';
 const longestSeconds = 9_999_999;
 const expectedDuration = 'a duration such as "90s", "5m" or "24h", or a whole number of seconds';
@@ -161,7 +160,7 @@ export function secondsOf(value: unknown): number | null {
   return Number.parseInt(hours, 10) * 3600 + Number.parseInt(minutes, 10) * 60 + Number.parseInt(seconds, 10);
 }
 
-/** Numbers and texts have their own limits here: a rule in CEL would cost too much in a list. */
+/** Numbers and texts have their own limits here: a CEL rule would be too expensive in a list. */
 export const duration = (description: string) =>
   z
     .custom<Duration>((value) => secondsOf(value) !== null, expectedDuration)
@@ -200,7 +199,7 @@ const requirement = struct(
     }),
   );
 
-/** A selector by labels, as Kubernetes has it. */
+/** A label selector, as in Kubernetes. */
 export const labelSelector = (description: string) =>
   struct(
     optional({

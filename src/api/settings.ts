@@ -15,9 +15,9 @@ import {
   whole,
 } from './schema.ts';
 
-// The settings that a MySQLRollout has for one cluster and a MySQLRolloutPolicy for many.
+// The settings that a MySQLRollout sets for one cluster and a MySQLRolloutPolicy for many.
 
-/** Without the flag --default-strategy. */
+/** The strategy if the flag --default-strategy is not set. */
 export const builtInStrategy: Strategy = 'OnDelete';
 
 /** Who replaces pods: this program, or the StatefulSet's own rolling update, one partition after another. */
@@ -30,7 +30,7 @@ export const flagOfSetting: Readonly<Partial<Record<string, string>>> = {
   replicaDelayGraceSeconds: '--replica-delay-grace-seconds',
 };
 
-/** The settings with one word or number as their default. */
+/** Settings with a single word or number as their default. */
 type Plain = {
   [F in keyof RolloutPolicy]-?: RolloutPolicy[F] extends string | number | boolean ? F : never;
 }[keyof RolloutPolicy];
@@ -45,7 +45,7 @@ const largestMaxUnavailable = 1000;
 
 /** The end of a sentence about a stale member that is held. */
 export const keepsItsRevision =
-  'comes back at the revision that it had, under OnDelete if the controller can act before the new pod is created';
+  'comes back at its previous revision, under OnDelete if the controller can act before the new pod is created';
 
 const shape = {
   strategy: oneOf<Strategy>(
@@ -113,8 +113,8 @@ const shape = {
   ),
   replicaDelayGraceSeconds: whole(
     ...boundsOf.replicaDelayGraceSeconds,
-    'The number of seconds for which a switchover waits for a replica whose replication delay can not be read. After ' +
-      `it the switchover begins all the same. ${defaultsTo('replicaDelayGraceSeconds')}`,
+    'The number of seconds for which a switchover waits for a replica whose replication delay cannot be read. After ' +
+      `that the switchover begins anyway. ${defaultsTo('replicaDelayGraceSeconds')}`,
   ),
   longWriteGraceSeconds: whole(
     0,
@@ -130,8 +130,8 @@ const shape = {
   ),
   preflight: oneOf(
     ['Never', 'Nodes', 'NodesAndConfiguration'],
-    'What is found out before the first member is taken for a revision. With Nodes, short-lived pods fetch the images ' +
-      'of the revision on the nodes of due members, and an image that can not be had holds the rollout. With ' +
+    'What is checked before the first member is replaced for a revision. With Nodes, short-lived pods fetch the images ' +
+      'of the revision on the nodes of due members, and an image that cannot be fetched holds the rollout. With ' +
       'NodesAndConfiguration, mysqld of the new image checks its my.cnf on one of them as well (mysqld ' +
       '--validate-config). The installation has to allow the controller to create these pods. ' +
       defaultsTo('preflight'),
@@ -139,8 +139,8 @@ const shape = {
   preflightTimeoutSeconds: whole(
     1,
     86_400,
-    'The number of seconds for which the rollout waits for a node that has not fetched the images. After it the ' +
-      `member is taken all the same. ${defaultsTo('preflightTimeoutSeconds')}`,
+    'The number of seconds for which the rollout waits for a node that has not fetched the images. After that the ' +
+      `member is replaced anyway. ${defaultsTo('preflightTimeoutSeconds')}`,
   ),
   primaryUpdatePolicy: oneOf(
     ['Automatic', 'Manual'],
@@ -149,10 +149,10 @@ const shape = {
   ),
   lostMembers: oneOf(
     ['UpdateOnceVerified', 'KeepRevision'],
-    'What a stale member comes back as when somebody else takes its pod (a drain, an eviction, a deletion) once the ' +
+    'At which revision a stale member comes back if somebody else deletes its pod (a drain, an eviction, a deletion) once the ' +
       'revision is verified and nothing holds the rollout: UpdateOnceVerified means at the update revision, ' +
-      'KeepRevision at the revision that it had. Before that, and while anything holds the rollout, it always comes ' +
-      'back at the revision that it had. It has an effect only under OnDelete. ' +
+      'KeepRevision at its previous revision. Before that, and while anything holds the rollout, it always comes ' +
+      'back at its previous revision. It has an effect only under OnDelete. ' +
       defaultsTo('lostMembers'),
   ),
   ...maintenanceFields,
@@ -173,5 +173,5 @@ export const deadlineAfterReady = validations({
 
 export const commonSettings = (description: string) => struct(commonFields, description).meta(deadlineAfterReady);
 
-/** Fields that are left out follow from other sources. */
+/** Fields that are left out take their values from other sources. */
 export type CommonSettings = Infer<ReturnType<typeof commonSettings>>;

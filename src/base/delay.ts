@@ -1,6 +1,6 @@
 import type { World } from './world.ts';
 
-/** Resolves after that long, or as soon as the signal is aborted; `false` says that it was the signal. */
+/** Resolves after this time, or as soon as the signal is aborted; `false` means that the signal came first. */
 export function delay(world: World, milliseconds: number, signal?: AbortSignal): Promise<boolean> {
   if (signal?.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {
@@ -22,8 +22,8 @@ export interface BackoffOptions {
 }
 
 /**
- * The wait after so many failures (from 1 up): doubling from the first to the longest, and of that a random part
- * between a half and the whole, so that those who failed together don't come back together.
+ * The wait after this many failures (from 1 up). It doubles from the first to the longest wait. A random value between
+ * half and all of it is used, so that callers that failed together do not retry together.
  */
 export function backoffMilliseconds(
   failures: number,
@@ -35,12 +35,12 @@ export function backoffMilliseconds(
 }
 
 /**
- * Runs calls that are useless without each other, such as those of a `Promise.all`. When one fails, its error is thrown
- * at once, and the others are aborted and not retried.
+ * Runs calls that depend on each other, such as those of a `Promise.all`. When one fails, its error is thrown at once,
+ * and the others are aborted and not retried.
  */
 export async function allOrAbort<T>(signal: AbortSignal, begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const calls = new AbortController();
-  // By hand, as in `TimeLimit`: signals of AbortSignal.any are garbage that is collected late.
+  // Linked by hand as in `TimeLimit`, because signals of AbortSignal.any are collected late.
   const stop = (): void => calls.abort(signal.reason);
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });

@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is Json {
 }
 
 // Reads objects of unknown shape. A value without the expected type counts as absent. So an object without labels or
-// status, or with unknown fields, is never an exception.
+// status, or with unknown fields, never causes an exception.
 
 const nothing: Json = {};
 
@@ -18,7 +18,7 @@ export function objects(value: unknown): readonly Json[] {
   return Array.isArray(value) ? value.map(object) : [];
 }
 
-/** The item of a list with that name, such as a container; without any field if there is none. */
+/** The item of a list with this name, such as a container; an empty object if there is none. */
 export const named = (list: unknown, name: unknown): Json =>
   objects(list).find((one) => one['name'] === name) ?? nothing;
 
@@ -35,6 +35,24 @@ export function texts(value: unknown): Readonly<Record<string, string>> {
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
   return Object.fromEntries(entries);
+}
+
+/**
+ * The texts of an object that a tenant has written, such as labels. Throws a `RangeError` if its names and values have
+ * more than `most` characters in total.
+ */
+export function fewTexts(value: unknown, most: number, what: string): Readonly<Record<string, string>> {
+  const found = texts(value);
+  const characters = Object.entries(found).reduce((sum, [name, text]) => sum + name.length + text.length, 0);
+  if (characters > most) throw new RangeError(`expected ${what} of at most ${most} characters, got ${characters}`);
+  return found;
+}
+
+/** The objects of a list that a tenant has written. Throws a `RangeError` if it has more of them than `most`. */
+export function fewObjects(value: unknown, most: number, what: string): readonly Json[] {
+  const length = Array.isArray(value) ? value.length : 0;
+  if (length > most) throw new RangeError(`expected at most ${most} ${what}, got ${length}`);
+  return objects(value);
 }
 
 export function strings(value: unknown): readonly string[] {
@@ -59,8 +77,8 @@ export function omitUndefined<T extends object>(fields: { [K in keyof T]: T[K] |
 }
 
 /**
- * Milliseconds since 1970 of a timestamp of the API server, or `null` if it is invalid. This only parses; it reads no
- * clock.
+ * Milliseconds since 1970 of a timestamp of the API server or of an HTTP header, or `null` if it is invalid. This only
+ * parses; it reads no clock.
  */
 export function milliseconds(timestamp: string | null): number | null {
   // oxlint-disable-next-line no-restricted-globals
@@ -74,6 +92,6 @@ export function timestampOf(wallMilliseconds: number): string {
   return new Date(wallMilliseconds).toISOString();
 }
 
-/** A condition of a status; without any field if it has none of that type. */
+/** A condition of a status; an empty object if there is none of this type. */
 export const conditionOf = (status: Json, type: string): Json =>
   objects(status['conditions']).find((condition) => condition['type'] === type) ?? nothing;

@@ -4,8 +4,8 @@ import type { World } from './world.ts';
 const shortestWaitMilliseconds = 1;
 
 /**
- * A signal that is aborted with the caller's, or after a time since its start or last restart. Linked by hand: one of
- * `AbortSignal.any` on which somebody leaves a listener is kept for as long as the caller's lives (Node 24).
+ * A signal that is aborted with the caller's signal, or some time after its start or last restart. Linked by hand: a
+ * signal of `AbortSignal.any` with a listener is kept for as long as the caller's signal exists (Node 24).
  */
 export class TimeLimit {
   readonly #world: World;
@@ -31,7 +31,7 @@ export class TimeLimit {
     return this.#controller.signal;
   }
 
-  /** Whether the time limit aborted, and not the caller. */
+  /** Whether the time limit caused the abort, not the caller. */
   get passed(): boolean {
     return this.#passed;
   }

@@ -35,7 +35,7 @@ export function sentenceOf({ message }: ApiError): string {
   return message.replace(/\b[A-Z]+ \/\S+: (\d+ )?[A-Za-z]+: /g, '');
 }
 
-/** Names with a larger distance, relative to their length, are not suggested. */
+/** Names that differ more than this, relative to their length, are not suggested. */
 const furthestShare = 0.5;
 const mostNames = 3;
 

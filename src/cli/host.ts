@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { printable } from '../base/text.ts';
 
 /** The environment of a command, and where it writes. */
 export interface Host {
@@ -9,6 +10,8 @@ export interface Host {
   /** Results go to standard output, everything else to standard error. */
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** To standard output as well, with this program's own control sequences. The same as `out` if absent. */
+  readonly draw?: (text: string) => void;
   /** The current size and colours of the terminal, or `null` if standard output is not a terminal. */
   readonly terminal: () => Terminal | null;
   /**
@@ -27,6 +30,17 @@ export interface Terminal {
 
 const defaultColumns = 80;
 const defaultRows = 24;
+
+/** A host that writes control sequences only through `draw`: most texts contain words from other programs or people. */
+export const withoutControls = (host: Host): Host => ({
+  ...host,
+  out: (text) => host.out(printable(text)),
+  err: (text) => host.err(printable(text)),
+  draw: host.draw ?? host.out,
+});
+
+/** Writes lines with colors, after making their text printable. */
+export const draw = (host: Host, text: string): void => (host.draw ?? host.out)(text);
 
 /** The host of this process. As a kubectl plugin, the program is named as the user called it. */
 export function realHost(): Host {

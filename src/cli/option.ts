@@ -2,6 +2,8 @@ import { Option } from 'commander';
 import { UsageError } from '../failure.ts';
 import { namespacePattern, type Parsed, parseDuration, read, unreadable, value } from '../options/flag.ts';
 
+// The kinds of options of the plugin's commands.
+
 /** An option of a command, and how its text becomes a value. */
 export interface CommandOption<Value> {
   /** In commander's syntax: `--for <duration>`. Without a placeholder it is a switch. */
@@ -11,16 +13,18 @@ export interface CommandOption<Value> {
   /** The possible values, for completion. */
   readonly values?: readonly string[] | undefined;
   readonly parse: (text: string) => Parsed<Value>;
+  /** The option may be given several times: its value is a list. */
+  readonly repeats?: true;
 }
 
 export type CommandOptions = Readonly<Record<string, CommandOption<unknown>>>;
 
-/** The values of options by their fields: `undefined` without a default if not given, `false` for a switch. */
+/** The values of options by their fields: `undefined` if not given and without a default, `false` for a switch. */
 export type Values<Options extends CommandOptions> = {
   readonly [Field in keyof Options]: Options[Field] extends CommandOption<infer Value> ? Value : never;
 };
 
-/** A kind of option, which becomes an option by its flags. With a default it always has a value. */
+/** Creates an option from its flags. With a default it always has a value. */
 export function optionKind<Value>(parse: (text: string) => Parsed<Value>, values?: readonly string[]) {
   function option(flags: string, description: string): CommandOption<Value | undefined>;
   function option(flags: string, description: string, defaultText: string): CommandOption<Value>;
@@ -47,29 +51,43 @@ export const oneOf = <Word extends string>(...words: readonly Word[]) =>
     return word === undefined ? unreadable(asList(words)) : value(word);
   }, words);
 
+/** May be given several times. */
+export const severalTexts = (flags: string, description: string): CommandOption<readonly string[] | undefined> => ({
+  flags,
+  description,
+  parse: (text) => value([text]),
+  repeats: true,
+});
+
 export const toggle = (flags: string, description: string): CommandOption<boolean> => ({
   flags,
   description,
   parse: () => value(true),
 });
 
-/** As commander reads it. */
-export const optionOf = ({ flags, description, defaultText }: CommandOption<unknown>): Option =>
-  new Option(flags, description).default(defaultText);
+/** As commander returns it. */
+export function optionOf({ flags, description, defaultText, repeats }: CommandOption<unknown>): Option {
+  const option = new Option(flags, description).default(defaultText);
+  return repeats
+    ? option.argParser((text: string, before: readonly string[] | undefined) => [...(before ?? []), text])
+    : option;
+}
+
+/** The options that commander has read, by their names in camel case. */
+export type Texts = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 /**
- * The values of what commander has read. An empty text is refused: it is most often a variable of a script that is not
- * set, and as a selector it would select every cluster. Throws `UsageError`.
+ * The values that commander has read. An empty text is refused: it is usually an unset variable of a script, and as a
+ * selector it would select every cluster. Throws `UsageError`.
  */
-export function valuesOf<Options extends CommandOptions>(
-  options: Options,
-  texts: Readonly<Record<string, string | boolean | undefined>>,
-): Values<Options> {
+export function valuesOf<Options extends CommandOptions>(options: Options, texts: Texts): Values<Options> {
   const values = Object.entries(options).map(([field, one]) => {
     const option = optionOf(one);
     const given = texts[option.attributeName()];
+    const empty = [given].flat().some((text) => typeof text === 'string' && text.trim() === '');
+    if (empty) throw new UsageError(`expected a value after ${option.long}, got an empty text`);
+    if (Array.isArray(given)) return [field, given];
     if (typeof given !== 'string') return [field, option.isBoolean() ? given === true : undefined];
-    if (given.trim() === '') throw new UsageError(`expected a value after ${option.long}, got an empty text`);
     return [field, read({ name: option.name(), parse: one.parse }, given)];
   });
   return Object.fromEntries(values) as Values<Options>;

@@ -1,7 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { UsageError } from '../failure.ts';
-import { connectionOptions, openSession } from './cluster/session.ts';
+import { connectionOptions } from './cluster/connection-flags.ts';
+import { openSession } from './cluster/session.ts';
 import { didYouMean, explainCommandFailure } from './command-error.ts';
 import { checkCommand } from './commands/check.ts';
 import { type CliCommand, commandFirst, plainNames } from './commands/command.ts';
@@ -25,8 +26,10 @@ import {
 import { getCommand, statusCommand } from './commands/status.ts';
 import { undoCommand } from './commands/undo.ts';
 import { waitCommand } from './commands/wait.ts';
-import type { Host } from './host.ts';
-import { optionOf, valuesOf } from './option.ts';
+import { type Host, withoutControls } from './host.ts';
+import { optionOf, type Texts, valuesOf } from './option.ts';
+
+// The command line of the plugin: finds the command, parses its options, prints help and errors.
 
 /** The headings of the help, with their commands in order. */
 export const commandGroups: Readonly<Record<string, readonly CliCommand[]>> = {
@@ -59,7 +62,7 @@ export const commands: readonly CliCommand[] = Object.values(commandGroups).flat
 
 const helpWidthColumns = 100;
 
-/** The command that the script of `completion` calls. Its words are not parsed here. */
+/** The command that the script of `completion` calls. Its arguments are not parsed here. */
 const completing = '__complete';
 
 const exitFailed = 1;
@@ -69,7 +72,8 @@ const exitMisused = 2;
  * Runs the command of the arguments. Resolves to the exit status: 0, 2 for invalid usage, 1 for every other failure or
  * a negative result. Never rejects.
  */
-export async function runCli(words: readonly string[], host: Host): Promise<number> {
+export async function runCli(words: readonly string[], given: Host): Promise<number> {
+  const host = withoutControls(given);
   if (words[0] === completing) {
     await complete(words.slice(1), commands, host);
     return 0;
@@ -82,11 +86,11 @@ export async function runCli(words: readonly string[], host: Host): Promise<numb
       status = command.run(host, names, valuesOf(command.options ?? {}, texts));
       return;
     }
-    const given = valuesOf({ ...command.options, ...connectionOptions }, texts);
-    const session = openSession(given, host);
+    const settings = valuesOf({ ...command.options, ...connectionOptions }, texts);
+    const session = openSession(settings, host);
     dependencies = session;
     try {
-      status = await command.run(session, names, given);
+      status = await command.run(session, names, settings);
     } finally {
       await session.close();
     }
@@ -108,7 +112,7 @@ export async function runCli(words: readonly string[], host: Host): Promise<numb
   }
 }
 
-/** What was expected and what came, of commander's own message. */
+/** Expected and actual value from commander's own message. */
 function sentenceOf({ code, message }: CommanderError, argv: readonly string[]): string {
   const names = commands.map(({ name }) => name);
   const [, asked = ''] = argv;
@@ -124,9 +128,6 @@ function sentenceOf({ code, message }: CommanderError, argv: readonly string[]):
     .replace(/^missing required argument '(\w+)'$/, 'expected a $1, got none')
     .replace(/^option '.*?(--[\w-]+).*' argument missing$/, 'expected a value after $1, got none');
 }
-
-/** What commander has read of the options, by their names in camel case. */
-type Texts = Readonly<Record<string, string | boolean | undefined>>;
 
 function describe(host: Host, run: (command: CliCommand, texts: Texts, names: readonly string[]) => Promise<void>) {
   const common = (command: Command): Command =>

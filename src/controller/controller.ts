@@ -1,8 +1,9 @@
 import { replacesNobody } from '../core/adoption.ts';
 import { isNamespaceTerminating } from '../kube/api-error.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
-import { nameOf } from '../kube/store.ts';
+import { nameOf, splitKey } from '../kube/store.ts';
 import { WorkQueue, type WorkQueueOptions } from '../kube/work-queue.ts';
+import type { LeasePlace } from '../moco/lease-place.ts';
 import type { StatefulSetRecord } from '../moco/records.ts';
 import { Cache } from '../objects/cache.ts';
 import { StatusClient } from '../objects/status-client.ts';
@@ -10,20 +11,23 @@ import { Watches } from '../objects/watches.ts';
 import type { FleetMetrics } from '../telemetry/metrics.ts';
 import type { RolloutMetrics } from '../telemetry/rollout-metrics.ts';
 import type { CacheMetrics, CheckMetrics, WorkQueueMetrics } from '../telemetry/runtime-metrics.ts';
-import { type CheckReader, Checks } from './fleet/check-answers.ts';
 import { followEvictions } from './fleet/evictions.ts';
 import { Fleet, type FleetLimits } from './fleet/fleet-limits.ts';
 import { followFleet } from './fleet/follow-fleet.ts';
-import { RecentNodes } from './fleet/recent-nodes.ts';
 import type { Context } from './pass/pass.ts';
 import { PolicyReconciler } from './policy-reconciler.ts';
+import { type CheckReader, Checks } from './questions/checks.ts';
+import { MocoLeases } from './questions/moco-lease.ts';
+import { RecentNodes } from './questions/recent-nodes.ts';
 import { Reconciler } from './reconciler.ts';
 import { SequenceReconciler } from './sequence-reconciler.ts';
+
+// Connects watches, work queues and reconcilers.
 
 export interface ControllerOptions
   extends Pick<
     Context,
-    'client' | 'world' | 'delays' | 'mysql' | 'log' | 'defaults' | 'strategies' | 'holder' | 'isLeading'
+    'client' | 'world' | 'delays' | 'members' | 'mysql' | 'log' | 'defaults' | 'strategies' | 'holder' | 'isLeading'
   > {
   readonly readCheck: CheckReader;
   readonly metrics: {
@@ -34,13 +38,15 @@ export interface ControllerOptions
     readonly checks: CheckMetrics;
   };
   readonly fleetLimits: FleetLimits;
+  readonly mocoLease: LeasePlace;
   /** An empty list stands for all namespaces. */
   readonly namespaces: readonly string[];
   readonly concurrency: number;
+  readonly dryRunPods: boolean;
 }
 
 const component = 'moco-rollout';
-/** The only key of their queue: they are compared with one another. */
+/** The only key in their queue: policies are compared with one another. */
 const allPolicies = 'all';
 const eventsGraceMilliseconds = 1000;
 
@@ -76,19 +82,25 @@ export class Controller {
       cache: this.#cache,
       fleet,
       mayLackNodes: namespaces.length > 0,
+      triesPods: options.dryRunPods,
       nodes: new RecentNodes(world),
+      moco: new MocoLeases(world, options.mocoLease),
       checks: new Checks(options.readCheck, world, metrics.checks, (key) => this.#queue.add(key)),
       recorder: this.#recorder,
       metrics: metrics.rollouts,
     });
-    const queue = (name: string, workers: number, work: Pick<WorkQueueOptions, 'process' | 'onError'>): WorkQueue =>
-      new WorkQueue({ name, world, concurrency: workers, metrics: metrics.workQueues, ...work });
+    const queue = (
+      name: string,
+      workers: number,
+      work: Pick<WorkQueueOptions, 'process' | 'onError' | 'tenantOf'>,
+    ): WorkQueue => new WorkQueue({ name, world, concurrency: workers, metrics: metrics.workQueues, ...work });
     this.#queue = queue('clusters', concurrency, {
+      tenantOf: (key) => splitKey(key)[0],
       process: (key, signal) => reconciler.reconcile(key, signal),
       onError: (key, error, retries) =>
         log[isNamespaceTerminating(error) ? 'debug' : 'warn'](
           { cluster: key, error, retries },
-          'reconciliation failed and will be retried',
+          'Failed to reconcile; retrying',
         ),
     });
     const apiFor = (signal: AbortSignal): StatusClient => new StatusClient(client, signal);
@@ -103,16 +115,13 @@ export class Controller {
     this.#sequenceQueue = queue('sequences', 1, {
       process: (name, signal) => sequences.reconcile(name, signal),
       onError: (sequence, error, retries) =>
-        log.warn(
-          { sequence, error, retries },
-          'the status of a MySQLRolloutSequence was not written, which will be retried',
-        ),
+        log.warn({ sequence, error, retries }, 'Failed to write the status of a MySQLRolloutSequence; retrying'),
     });
     const policies = new PolicyReconciler({ cache: this.#cache, apiFor, world, isLeading });
     this.#policyQueue = queue('policies', 1, {
       process: (_, signal) => policies.reconcile(signal),
       onError: (_, error, retries) =>
-        log.warn({ error, retries }, 'the status of a MySQLRolloutPolicy was not written, which will be retried'),
+        log.warn({ error, retries }, 'Failed to write the status of a MySQLRolloutPolicy; retrying'),
     });
     this.#cache.onPolicyChange(() => this.#policyQueue.add(allPolicies));
     this.#cache.onChange((key) => this.#queue.add(key));
@@ -126,7 +135,7 @@ export class Controller {
     return this.#synced;
   }
 
-  /** Resolves once every kind has been listed, or once the watches have ended before that. */
+  /** Resolves once every kind has been listed, or when the watches end before that. */
   synced(): Promise<void> {
     return this.#watches.synced();
   }
@@ -139,7 +148,7 @@ export class Controller {
     await this.#watches.synced();
     if (!this.#watches.hasSynced) return;
     this.#synced = true;
-    this.#options.log.info({ clusters: [...this.#cache.clusters.values()].length }, 'the cache is in sync');
+    this.#options.log.info({ clusters: [...this.#cache.clusters.values()].length }, 'Cache is in sync');
   }
 
   /** Starts the workers once the cache is in sync. Every cluster is queued first. */

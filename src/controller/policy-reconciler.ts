@@ -15,10 +15,10 @@ export interface PolicyContext {
   readonly isLeading: () => boolean;
 }
 
-/** Two passes are at least so far apart: many clusters may change at once. */
+/** The shortest time between two passes, because many clusters may change at once. */
 const intervalMilliseconds = 1000;
 
-/** Writes what has become of the MySQLRolloutPolicies, of all in one pass. No cluster depends on it. */
+/** Writes the statuses of all MySQLRolloutPolicies in one pass. No cluster depends on them. */
 export class PolicyReconciler {
   readonly #context: PolicyContext;
   #lastAt = Number.NEGATIVE_INFINITY;
@@ -48,7 +48,7 @@ export class PolicyReconciler {
       try {
         await apiFor(signal).replaceStatus(policyKind, policy, { status });
       } catch (error) {
-        // It has changed, and its watch event follows, or its CRD is older and knows no status.
+        // It has changed and its watch event follows, or the CRD is older and has no status.
         if (!isConflict(error) && !isNotFound(error)) throw error;
       }
     }

@@ -1,27 +1,26 @@
-import { isDisruptive } from '../core/step.ts';
 import { splitKey } from '../kube/store.ts';
 import type { RunResult } from '../kube/work-queue.ts';
 import { ClusterApi } from '../objects/cluster-client.ts';
-import { askNodes } from './disrupt/ask-nodes.ts';
-import { adjust, disrupt } from './disrupt/disrupt.ts';
+import { perform } from './disrupt/disrupt.ts';
 import { prepare, readWhole } from './disrupt/prepare.ts';
-import { type Memory, newMemory } from './facts/memory.ts';
-import type { Readings } from './facts/readings.ts';
-import { isAsking } from './fleet/fleet-standing.ts';
 import { type End, failedBy, identityOfStep, nothingToReport } from './pass/end.ts';
-import { type Observation, observeCached } from './pass/observe.ts';
+import { look, lookAndAsk } from './pass/look.ts';
+import { type Memory, newMemory } from './pass/memory.ts';
+import type { Observation } from './pass/observe.ts';
 import type { Context, Pass } from './pass/pass.ts';
-import { remember, rememberPrepared, rememberRead, rememberSeen } from './pass/remember.ts';
-import { readDelaysAwaited } from './reads/read-delays.ts';
-import { readDetails } from './reads/read-details.ts';
-import { readInPlaceAwaited } from './reads/read-in-place.ts';
-import { readMysqlAwaited } from './reads/read-mysql.ts';
-import { readRecreatableAwaited } from './reads/read-recreatable.ts';
+import { remember, rememberPrepared } from './pass/remember.ts';
+import { whileOutstanding } from './questions/questions.ts';
 import { writeCompletion } from './status/complete-condition.ts';
 import { emit, emitStep } from './status/emit.ts';
 import { removeEndedOverrides } from './status/ended-overrides.ts';
 import { report } from './status/pass-report.ts';
 import { nextIn, writeWhenDue } from './status/write.ts';
+
+// One pass over one cluster, from its cached objects to at most one write.
+//
+//     prepare ---> look and ask ---> disrupt ---> remember ---> report ---> write
+//     (settle      (observe, decide, (confirm,     (the only     (pure)      (what users
+//      intents)     questions)        intend, act)  memory)                   see)
 
 /**
  * Reconciles one cluster at a time in a fixed order: observe, decide, at most one step, remember its result, report,
@@ -49,12 +48,13 @@ export class Reconciler {
     const end = await act(pass);
     remember(pass.memory, end, context.world);
     if (end.kind === 'acted') {
-      // What new pods come up at takes no member: the answers to checks still count for the step that does.
+      // A step that only changes the revision of new pods replaces no member: the answers to checks still count for the
+      // step that does.
       if (end.step.kind !== 'setStrategy') context.checks.forget(key);
       emitStep(end, context);
     }
     const observed = end.report === 'cached' ? look(pass) : end.report;
-    const next = observed && (await tell(observed, pass));
+    const next = observed && (await publish(observed, pass));
     if (end.kind === 'failed' && end.error !== undefined) throw end.error;
     return sooner(end, next);
   }
@@ -80,75 +80,40 @@ async function act(pass: Pass<ClusterApi>): Promise<End> {
     const unprepared = await prepare(pass);
     if (unprepared !== null) return unprepared;
     rememberPrepared(pass.memory);
-    observed = await lookClosely(pass);
+    observed = await lookAndAsk(pass);
   } catch (error) {
-    // No step may be taken.
+    // No step may be done.
     return failedBy(error, pass, null);
   }
   if (observed === null) return nothingToReport;
-  const { step, hold, asksChecks } = observed.decision;
-  context.fleet.evictions.setWaiting(key, hold?.rule === 'DisruptionControllerBehind');
-  if (step.kind === 'none') context.fleet.setAsking(key, isAsking(hold?.rule));
-  if (asksChecks) context.checks.ask(key, observed.settings.checks);
+  const { step, hold } = observed.decision;
+  context.fleet.noteDecision(key, observed.decision);
   // Another reconciliation follows the answer.
-  if (hold?.rule === 'CheckPending' && step.kind === 'none') return nothingToReport;
+  if (hold !== null && whileOutstanding(hold.rule) === 'nothing' && step.kind === 'none') return nothingToReport;
   if (step.kind === 'none') return { kind: 'nothing', report: observed };
   try {
-    return isDisruptive(step) ? await disrupt(pass, observed, step) : await adjust(pass, observed, step);
+    return await perform(pass, observed, step);
   } catch (error) {
     return failedBy(error, pass, identityOfStep(step, observed));
   }
 }
 
-/** Observes the cached objects. `null` if there is no such cluster. */
-function look(pass: Pass): Observation | null {
-  const observed = observeCached(pass);
-  return observed && rememberSeen(pass.memory, observed);
-}
-
 /**
- * Observes, and again with what it needs to know: what updates in place depend on; how far replicas are behind, if a
- * step depends on them; details for users, while no step is due; what nodes find out about the update revision, and
- * whether members can come back, if only that is left.
+ * Publishes what users see. Resolves to the milliseconds until the next write is due, or to `null` if only a change can
+ * make one due.
  */
-async function lookClosely(pass: Pass<ClusterApi>): Promise<Observation | null> {
-  let observed = look(pass);
-  for (const read of [
-    readInPlaceAwaited,
-    readDelaysAwaited,
-    readMysqlAwaited,
-    readDetails,
-    askNodesInTurn,
-    readRecreatableAwaited,
-  ]) {
-    const found: Partial<Readings> | null = observed && (await read(observed, pass));
-    if (found === null) continue;
-    rememberRead(pass.memory, found);
-    observed = look(pass);
-  }
-  return observed;
-}
-
-async function askNodesInTurn(before: Observation, pass: Pass<ClusterApi>): Promise<Partial<Readings> | null> {
-  // Other clusters may have decided since: two never take the same slot.
-  const observed = isAsking(before.decision.hold?.rule) ? look(pass) : before;
-  if (isAsking(observed?.decision.hold?.rule)) pass.context.fleet.setAsking(pass.key, true);
-  return observed && askNodes(observed, pass);
-}
-
-/** Tells users. Resolves to the milliseconds until more must be written, or `null` if only a change requires that. */
-async function tell(observed: Observation, pass: Pass<ClusterApi>): Promise<number | null> {
-  const told = report(observed);
-  emit(told, pass);
+async function publish(observed: Observation, pass: Pass<ClusterApi>): Promise<number | null> {
+  const reported = report(observed);
+  emit(reported, pass);
   await removeEndedOverrides(observed, pass);
   let statusIn: number | null = null;
   try {
-    statusIn = await writeWhenDue(told, pass);
+    statusIn = await writeWhenDue(reported, pass);
   } finally {
     // The condition of the MySQLCluster is kept correct even if the MySQLRollout cannot be written.
-    await writeCompletion(told, pass);
+    await writeCompletion(reported, pass);
   }
-  return nextIn(told, statusIn, pass.memory);
+  return nextIn(reported, statusIn, pass.memory);
 }
 
 function sooner({ requeueAfterMilliseconds: requeue }: RunResult, next: number | null): RunResult {

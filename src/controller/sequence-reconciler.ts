@@ -18,16 +18,16 @@ export interface SequenceContext {
   readonly isLeading: () => boolean;
 }
 
-/** Two writes of a status are at least so far apart: many clusters may change at once. */
+/** The shortest time between two writes of a status, because many clusters may change at once. */
 const writeIntervalMilliseconds = 1000;
 
 /**
- * Wakes the clusters that a change of a MySQLRolloutSequence's clusters concerns, and writes what users see of the
- * sequence. What a cluster waits for does not depend on it: each cluster decides by itself.
+ * Wakes the clusters that are affected when a MySQLRolloutSequence's clusters change, and writes what users see of the
+ * sequence. Clusters do not depend on it: each decides by itself.
  */
 export class SequenceReconciler {
   readonly #context: SequenceContext;
-  /** By sequence, on the monotonic clock. */
+  /** When each sequence was written, on the monotonic clock. */
   readonly #writtenAt = new Map<string, number>();
 
   constructor(context: SequenceContext) {
@@ -64,7 +64,7 @@ export class SequenceReconciler {
     try {
       await apiFor(signal).replaceStatus(sequenceKind, record, { spec: record.spec, status });
     } catch (error) {
-      // The watch delivers the newer sequence, or its end, and another pass follows.
+      // The watch delivers the newer sequence, or its deletion, and another pass follows.
       if (isConflict(error) || isNotFound(error)) return requeue;
       throw error;
     }

@@ -1,10 +1,10 @@
 import type { Situation } from './situation.ts';
 import type { StatefulSetFacts } from './snapshot.ts';
 
-/** The pause after the first try. It doubles after each further try, up to the longest. */
+/** The pause after the first attempt. It doubles after each further attempt, up to the longest. */
 const firstPauseSeconds = 30;
 const longestPauseSeconds = 300;
-/** Older adoptions do not count: either the adoption lasted, or it was tried as rarely as possible. */
+/** Older adoptions do not count: either the adoption lasted, or the attempts were already as rare as they get. */
 const adoptionCountsSeconds = 1800;
 
 function pauseSeconds(tries: number): number {
@@ -14,8 +14,8 @@ function pauseSeconds(tries: number): number {
 type StrategyFacts = Pick<StatefulSetFacts, 'labelled' | 'newPods' | 'strategy' | 'partition' | 'replicas'>;
 
 /**
- * Admission keeps RollingUpdate with partition = replicas: the StatefulSet controller replaces nobody, and creates
- * whoever is missing at the current revision (Kubernetes 1.36.3, stateful_set_utils.go, newVersionedStatefulSetPod).
+ * Admission keeps RollingUpdate with partition = replicas: the StatefulSet controller replaces no pod, and creates
+ * missing ones at the current revision (Kubernetes 1.36.3, stateful_set_utils.go, newVersionedStatefulSetPod).
  */
 export const keepsRevisions = (one: StrategyFacts | null): boolean =>
   one !== null &&
@@ -28,10 +28,10 @@ export const keepsRevisions = (one: StrategyFacts | null): boolean =>
 export const replacesNobody = (one: StrategyFacts | null): boolean =>
   one?.strategy === 'OnDelete' || keepsRevisions(one);
 
-/** It has our label and the strategy that its labels ask for. Admission keeps it so. */
+/** It has our label and the strategy that its labels request, and admission keeps it that way. */
 export const isAdopted = (one: StrategyFacts | null): boolean => one?.labelled === true && replacesNobody(one);
 
-/** A dry run has shown that admission does not do that. It is tried again after a pause. */
+/** A dry run has shown that admission does not keep them. The controller tries again after a pause. */
 export function mayKeepRevisions({ snapshot: { admissionProblem: problem }, deadlines }: Situation): boolean {
   return problem?.mode !== 'CurrentRevision' || deadlines.reached(problem.sinceSeconds, pauseSeconds(problem.tries));
 }
@@ -54,7 +54,7 @@ export function admissionProblem(
 
 /**
  * A StatefulSet that keeps returning to RollingUpdate is adopted less and less often, so that two programs do not keep
- * overwriting one field. Meanwhile MOCO's partition controller goes on.
+ * overwriting one field. Meanwhile MOCO's partition controller continues.
  */
 export function mayAdopt({ snapshot, deadlines }: Situation): boolean {
   const recent = snapshot.adoptionAgesSeconds.filter(
@@ -63,7 +63,7 @@ export function mayAdopt({ snapshot, deadlines }: Situation): boolean {
   return recent.length === 0 || deadlines.reached(Math.min(...recent), pauseSeconds(recent.length));
 }
 
-/** A pause never changes who replaces pods: it holds a first adoption, and allows one that protects pods again. */
+/** A pause never changes who replaces pods: it holds a first adoption, and allows one that restores protection. */
 export function isFirstAdoptionPaused({ snapshot, policy }: Situation): boolean {
   const wasAdopted = snapshot.statefulSet?.labelled === true || snapshot.wasAdopted;
   return policy.paused && policy.mode === 'OnDelete' && !wasAdopted;

@@ -5,7 +5,7 @@
 export class Deadlines {
   #soonestSeconds = Number.POSITIVE_INFINITY;
 
-  /** `ageSeconds` has reached `limitSeconds`. */
+  /** True if `ageSeconds` has reached `limitSeconds`. */
   reached(ageSeconds: number, limitSeconds: number): boolean {
     const left = limitSeconds - ageSeconds;
     if (left <= 0) return true;
@@ -13,7 +13,7 @@ export class Deadlines {
     return false;
   }
 
-  /** Seconds until the first limit that was asked about and not yet reached; `null` when time alone changes nothing. */
+  /** Seconds until the first limit that was compared and not yet reached; `null` when time alone changes nothing. */
   get soonestSeconds(): number | null {
     return this.#soonestSeconds === Number.POSITIVE_INFINITY ? null : this.#soonestSeconds;
   }

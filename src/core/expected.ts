@@ -1,21 +1,28 @@
-import type { InPlaceUpdate } from './in-place-changes.ts';
 import { mysqldOf } from './member.ts';
 import { justCreated } from './on-demand-facts.ts';
-import type { ClusterFacts, ClusterSnapshot, ContainerFacts, MemberFacts, StatefulSetFacts } from './snapshot.ts';
+import type {
+  ClusterFacts,
+  ClusterSnapshot,
+  ContainerFacts,
+  LastRun,
+  MemberFacts,
+  StatefulSetFacts,
+} from './snapshot.ts';
 import type { Target } from './step.ts';
 
-// What the facts are expected to be after a wait or a step.
+// The expected facts after a wait or a step.
 
-/** Every member that runs serves in its role, and MOCO reports it. */
+/** Every running member serves in its role, and MOCO reports it. */
 export function recovered(snapshot: ClusterSnapshot): ClusterSnapshot {
   const { cluster } = snapshot;
   const well = everyMember(snapshot, (member) => serving(member, member.ordinal === cluster.primaryIndex));
   return {
-    ...well,
+    ...havingWorked(well),
     cluster: {
       ...cluster,
       healthy: true,
       available: true,
+      mocoState: 'Healthy',
       syncedReplicas: cluster.replicas,
       errantOrdinals: [],
       primaryUnavailableForSeconds: null,
@@ -25,7 +32,18 @@ export function recovered(snapshot: ClusterSnapshot): ClusterSnapshot {
   };
 }
 
-/** Every replica keeps up. Only the controller asks them. */
+/** The mysqld of each member has worked at the revision of its pod. */
+function havingWorked(snapshot: ClusterSnapshot): ClusterSnapshot {
+  const { members, lastRuns } = snapshot;
+  const runs = members.map(({ ordinal, revision }): LastRun => {
+    const known = lastRuns.find((one) => one.revision === revision);
+    return { ordinal, revision, image: known?.image ?? null, version: known?.version ?? null, worked: true };
+  });
+  const others = lastRuns.filter(({ ordinal }) => !members.some((member) => member.ordinal === ordinal));
+  return { ...snapshot, lastRuns: [...runs, ...others] };
+}
+
+/** Every replica keeps up. Only the controller can ask for that. */
 export function caughtUp(snapshot: ClusterSnapshot): ClusterSnapshot {
   const replicationDelays = snapshot.members.map(({ uid }) => ({
     uid,
@@ -36,7 +54,7 @@ export function caughtUp(snapshot: ClusterSnapshot): ClusterSnapshot {
   return { ...snapshot, replicationDelays };
 }
 
-/** The StatefulSet controller has created their pods again from the update revision, and they serve. */
+/** The StatefulSet controller has recreated their pods from the update revision, and they serve. */
 export function replaced(
   snapshot: ClusterSnapshot,
   gone: readonly Pick<Target, 'ordinal' | 'resourceVersion'>[],
@@ -148,15 +166,20 @@ export function withoutDemotion(member: MemberFacts): MemberFacts {
   return { ...member, demote: false, demotedFor: null, demoteForSeconds: 0 };
 }
 
+/** The budgets once all members work again. Only a budget that another owner keeps closed stays closed. */
 export function openBudgets({ budgets, cluster }: ClusterSnapshot): ClusterSnapshot['budgets'] {
-  return budgets.map((budget) => ({
-    ...budget,
-    observed: true,
-    closed: false,
-    refusal: null,
-    currentHealthy: cluster.replicas,
-    disruptionsAllowed: Math.max(1, budget.disruptionsAllowed),
-  }));
+  return budgets.map((budget) =>
+    budget.closed && !budget.ofMoco
+      ? budget
+      : {
+          ...budget,
+          observed: true,
+          closed: false,
+          refusal: null,
+          currentHealthy: cluster.replicas,
+          disruptionsAllowed: Math.max(1, budget.disruptionsAllowed),
+        },
+  );
 }
 
 export function everyMember(snapshot: ClusterSnapshot, change: (member: MemberFacts) => MemberFacts): ClusterSnapshot {
@@ -182,12 +205,12 @@ export const withStatefulSet = (snapshot: ClusterSnapshot, change: Partial<State
   statefulSet: snapshot.statefulSet && { ...snapshot.statefulSet, ...change },
 });
 
-/** The kubelet has made the resize that is under way. */
-export const resized = (inPlace: InPlaceUpdate | null): InPlaceUpdate | null =>
+/** The kubelet has completed the resize that is in progress. */
+export const resized = (inPlace: MemberFacts['inPlace']): MemberFacts['inPlace'] =>
   inPlace?.kind === 'possible' ? { ...inPlace, resize: null } : inPlace;
 
 /** The pod has been resized, and the patch can follow. */
-export function afterResize(inPlace: InPlaceUpdate | null): InPlaceUpdate | null {
+export function afterResize(inPlace: MemberFacts['inPlace']): MemberFacts['inPlace'] {
   const done = resized(inPlace);
   return done?.kind === 'possible' ? { ...done, change: { ...done.change, resources: [] } } : done;
 }

@@ -1,16 +1,21 @@
-import { type Evidence, provenForSeconds, stoppedInPlace } from './member.ts';
+import { type Evidence, provenForSeconds, stoppedInPlace, wasEndedByNode } from './member.ts';
 import { type Member, type Situation, toRestore } from './situation.ts';
 import type { ContainerFacts, MemberFacts } from './snapshot.ts';
+
+// Whether the update revision works, fails, or has not shown either.
 
 export interface FailingMember {
   readonly member: number;
   readonly evidence: Evidence;
+  /** The name of the failing container, if it is not in the template: admission added it. */
+  readonly injected?: string;
 }
 
 /**
- * A failed update stops the rollout: no other member gets that revision, not even one that is down, which may still
- * come back at the old one. One updated member that has worked for minReadySeconds verifies the revision. A failure is
- * remembered until the member works at the revision: its pod may be created again before anybody has looked at it.
+ * A failed update stops the rollout: no other member gets that revision, not even one that is down, since it may still
+ * come back at the old revision. Once one updated member has worked for minReadySeconds, the revision is verified. A
+ * failure is remembered until the member works at the revision, because its pod may be recreated before anyone has
+ * looked at it.
  */
 export function failingMember(situation: Situation): FailingMember | null {
   if (isVerified(situation)) return null;
@@ -20,21 +25,30 @@ export function failingMember(situation: Situation): FailingMember | null {
   for (const member of situation.members) {
     if (!member.updated || works(member) || takenDown.includes(member.ordinal)) continue;
     const evidence = failure(situation, member);
-    if (evidence !== null) return { member: member.ordinal, evidence };
+    if (evidence !== null) return { member: member.ordinal, evidence, ...injectedIn(member, evidence) };
   }
   const hasRecovered = situation.members.some(
     (member) => member.ordinal === earlier?.member && member.updated && works(member),
   );
-  return earlier === null || hasRecovered
-    ? null
-    : { member: earlier.member, evidence: { kind: 'earlier', message: earlier.message } };
+  if (earlier === null || hasRecovered) return null;
+  const { member, message, injected } = earlier;
+  return { member, evidence: { kind: 'earlier', message }, ...(injected !== undefined && { injected }) };
+}
+
+function injectedIn({ facts }: Member, evidence: Evidence): Pick<FailingMember, 'injected'> {
+  const container = containerOf(evidence);
+  const isInjected = [...facts.containers, ...facts.initContainers].some(
+    ({ name, injected }) => injected && name === container,
+  );
+  return isInjected && container !== null ? { injected: container } : {};
 }
 
 const works = ({ state, unsettled }: Member): boolean => state === 'participating' && unsettled?.for !== 'containers';
 
 /**
- * An updated member has participated for minReadySeconds: now, or earlier in this rollout. A role that is on its way to
- * another member says nothing of the revision. A sidecar that has never been ready may keep the pod from being Ready.
+ * An updated member has participated for minReadySeconds: now, or earlier in this rollout. A role that is moving to
+ * another member says nothing about the revision. A sidecar that has never been ready may keep the pod from being
+ * Ready.
  */
 export function isVerified({ snapshot, policy, members, deadlines }: Situation): boolean {
   return (
@@ -49,9 +63,12 @@ export function isVerified({ snapshot, policy, members, deadlines }: Situation):
 const sidecarsWork = ({ facts: { containers } }: Member): boolean =>
   containers.every(({ part, ready, readySinceRestart }) => part === 'mysqld' || ready || readySinceRestart);
 
-/** A failure that the revision itself can have caused. A missing node is not the template's fault. */
+/**
+ * A failure that the revision itself may have caused. A node that is missing, or that ends the pod, is not the
+ * revision's fault.
+ */
 function failure({ policy, deadlines, members }: Situation, member: Member): Evidence | null {
-  if (member.state === 'terminating' || member.state === 'unreachable') return null;
+  if (member.state === 'terminating' || member.state === 'unreachable' || wasEndedByNode(member.facts)) return null;
   const stopped = stoppedInPlace(member.facts) ?? member.crashLoop;
   if (stopped !== null) return stopped;
   if (member.state === 'impaired') return isImpairedAtBoth(members, member) ? null : member.evidence;
@@ -60,7 +77,7 @@ function failure({ policy, deadlines, members }: Situation, member: Member): Evi
   return deadlines.reached(member.facts.mysqldIdleForSeconds, policy.progressDeadlineSeconds) ? member.evidence : null;
 }
 
-/** The same sidecar fails on a stale member, so it is not for the new revision. */
+/** The same sidecar fails on a stale member, so the new revision is not the reason. */
 function isImpairedAtBoth(members: readonly Member[], { evidence }: Member): boolean {
   const container = containerOf(evidence);
   return members.some(({ updated, state, evidence: other }) => {
@@ -72,8 +89,8 @@ const containerOf = (evidence: Evidence | null): string | null =>
   evidence !== null && 'container' in evidence ? evidence.container : null;
 
 /**
- * mysqld, or an init container before it, has run and failed. If nothing has failed yet, the member is only slow: its
- * node pulls an image or attaches a volume.
+ * mysqld, or an init container before it, has run and failed. Until one has failed, the member is only slow: its node
+ * pulls an image or attaches a volume.
  */
 function hasFailed({ containers, initContainers }: MemberFacts): boolean {
   return [...initContainers, ...containers.filter(({ part }) => part === 'mysqld')].some(ranAndFailed);

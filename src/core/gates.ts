@@ -3,9 +3,17 @@ import { type Hold, type HoldRule, holdOf, holdRules, isOverridable, rulesOf } f
 import type { Situation } from './situation.ts';
 import type { Step } from './step.ts';
 
+// The table that says what a step needs: by effect, the rules that must not hold.
+//
+//     step --effects--> [stops member 2, reduces, brings ...]
+//                            |
+//           gates[effect] = the rules that guard it
+//                            |
+//     the first of them that holds, in the order of the catalogue, is the hold
+
 const refusalsOfNodes = rulesOf('refused');
 const terminating = ['MemberStuckTerminating', 'MemberTerminating'] as const;
-/** What the user has said about when a member may get the update revision. */
+/** What the user has decided about when a member may get the update revision. */
 const ofTheUser = [
   'PrimaryWaitsForPinned',
   'AwaitingApproval',
@@ -14,9 +22,13 @@ const ofTheUser = [
   'CheckFailing',
   'CheckUnavailable',
 ] as const;
+const forOthers = [...rulesOf('fleet'), ...rulesOf('turn')] as const;
 /** Other clusters, and other members, go first. */
-const ofOthers = [...rulesOf('fleet'), ...rulesOf('roles'), 'AwaitingFailover', 'MemberTerminating'] as const;
-/** Not StatefulSetNotObserved: adoption reads no revision, and MOCO writes some StatefulSets without end until it. */
+const ofOthers = [...forOthers, ...rulesOf('roles'), 'AwaitingFailover', 'MemberTerminating'] as const;
+/**
+ * Not StatefulSetNotObserved: adoption reads no revision, and MOCO keeps writing some StatefulSets until they are
+ * adopted.
+ */
 const adoption = [
   'SettingsInvalid',
   'StatefulSetDeleting',
@@ -27,11 +39,12 @@ const adoption = [
   'ForcedRollingUpdate',
   'AdmissionNotInForce',
   'Paused',
+  'PolicyGone',
 ] as const;
 
-/** The strategy of an adopted StatefulSet is ours to set, even while a person holds the rollout. */
+/** This program may set the strategy of an adopted StatefulSet even while a person holds the rollout. */
 const ownStrategy = ['StatefulSetDeleting', 'Released', 'Offline', 'ForcedRollingUpdate'] as const;
-/** They say that the StatefulSet is not ready for a step, not that a member is to keep its revision. */
+/** These mean that the StatefulSet is not ready for a step, not that a member has to keep its revision. */
 const ofTheStatefulSet: readonly HoldRule[] = [
   'StatefulSetDeleting',
   'StatefulSetNotObserved',
@@ -40,8 +53,8 @@ const ofTheStatefulSet: readonly HoldRule[] = [
 ];
 
 /**
- * By effect, the rules that must not hold for it. Which of several that hold is shown follows from the order of the
- * catalogue, never from that of this table.
+ * By effect, the rules that must not hold for it. If several hold, the order of the catalogue decides which one is
+ * shown, never that of this table.
  */
 export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   writes: [...rulesOf('untouchable'), 'ConfirmationTooSlow', 'StepRefused'],
@@ -53,12 +66,20 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   comesUpdated: [
     ...rulesOf('everything').filter((rule) => !ofTheStatefulSet.includes(rule)),
     ...rulesOf('failing'),
-    ...rulesOf('fleet'),
+    ...forOthers,
     ...ofTheUser,
     ...refusalsOfNodes,
+    ...rulesOf('versions'),
   ],
   restores: [...ownStrategy, 'StatefulSetNotObserved'],
-  handsOver: ['SettingsInvalid', 'Paused', 'StatefulSetDeleting', 'StatefulSetNotObserved', 'ReleaseUnsafe'],
+  handsOver: [
+    'SettingsInvalid',
+    'Paused',
+    'PolicyGone',
+    'StatefulSetDeleting',
+    'StatefulSetNotObserved',
+    'ReleaseUnsafe',
+  ],
   ends: [
     ...rulesOf('failing'),
     ...rulesOf('unfinished'),
@@ -67,7 +88,8 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'PartitionReached',
   ],
   completes: ['SnapshotInconsistent', ...rulesOf('unfinished')],
-  // What MOCO itself checks. The user's settings have no effect on its partition controller.
+  takesBack: [],
+  // What MOCO itself checks. The user's settings do not affect MOCO's partition controller.
   awaitsMoco: [
     ...rulesOf('untouchable'),
     'StatefulSetDeleting',
@@ -85,24 +107,28 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'MaxUnavailableReached',
     'ClusterNotHealthy',
   ],
-  // A switchover takes seconds, and asking for it again costs another one. So it goes on under holds that end within
+  // A switchover takes seconds, and starting it anew costs another one. So it continues under holds that end within
   // seconds.
   keepsDemotion: [
-    ...rulesOf('everything').filter((rule) => rule !== 'StatefulSetDeleting' && rule !== 'StatefulSetNotObserved'),
+    ...rulesOf('everything').filter(
+      (rule) => rule !== 'StatefulSetDeleting' && rule !== 'StatefulSetNotObserved' && rule !== 'PolicyGone',
+    ),
     ...rulesOf('failing'),
     'NotInitialized',
     'MemberMissing',
     'PrimaryWaitsForPinned',
     'AwaitingApproval',
   ],
-  brings: [...rulesOf('failing'), 'PartitionReached', 'RevisionsKept'],
+  brings: [...rulesOf('failing'), ...rulesOf('versions'), 'PartitionReached', 'RevisionsKept'],
   changesInPlace: ['AwaitingResize'],
   removes: ['MemberMissing', 'MemberProtected'],
   freesClaims: ['ClaimTerminating', 'RecreationUnknown'],
   mustReturn: ['NodeTakesNoPods', 'SuccessorRefused', ...refusalsOfNodes],
-  risks: [...rulesOf('fleet'), 'UpdatedMemberNotParticipating', ...ofTheUser, 'CheckPending'],
+  risks: [...forOthers, 'UpdatedMemberNotParticipating', ...ofTheUser, 'CheckPending'],
   stops: [
     ...ofOthers,
+    'Cloning',
+    'CloneUnknown',
     'AwaitingRecovery',
     'MemberUnreachable',
     'UpdatedMemberNotParticipating',
@@ -111,6 +137,10 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'BackupsUnreadable',
     'NotEnoughAcknowledging',
     'ReplicasBehind',
+    'MocoNotAsked',
+    'MocoUnavailable',
+    'MembersNotAsked',
+    'MemberSilent',
   ],
   reduces: [
     ...ofOthers,
@@ -131,6 +161,10 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'SwitchoverFailing',
     'ReplicasBehind',
     'LongWrite',
+    'MocoNotAsked',
+    'MocoUnavailable',
+    'MembersNotAsked',
+    'MemberSilent',
   ],
   losesRelayLog: ['FailoverUnfinished'],
 };
@@ -138,7 +172,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
 export type Gates = typeof gates;
 export type Guards = ReadonlyMap<HoldRule, ReadonlySet<EffectKind>>;
 
-/** The other way around: by rule, in the order of the catalogue, the effects that it guards. */
+/** The inverse: by rule, in the order of the catalogue, the effects that it guards. */
 export function guardsOf(table: Gates): Guards {
   const kinds = Object.keys(table) as readonly EffectKind[];
   return new Map(holdRules.map((rule) => [rule, new Set(kinds.filter((kind) => table[kind].includes(rule)))]));
@@ -150,13 +184,13 @@ export const guards = guardsOf(gates);
 export const needsSlot = (kinds: readonly EffectKind[]): boolean =>
   kinds.some((kind) => gates[kind].includes('AwaitingFleetSlot'));
 
-/** The user has switched the rule off for now. A rule that cannot be overridden stays on, whatever the policy says. */
+/** The user has overridden the rule for now. A rule that cannot be overridden stays on, whatever the policy says. */
 export const isOverridden = ({ overridden }: Situation, rule: HoldRule): boolean =>
   overridden.has(rule) && isOverridable(rule);
 
 /**
- * The first hold that blocks these effects of the step, or `null`. A rule that guards none of them is not asked, and
- * sets no deadline.
+ * The first hold that blocks these effects of the step, or `null`. A rule that guards none of them is not evaluated,
+ * and sets no deadline.
  */
 export function firstHold(situation: Situation, step: Step, all: readonly Effect[], by: Guards = guards): Hold | null {
   for (const [rule, kinds] of by) {

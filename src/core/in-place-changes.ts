@@ -1,18 +1,18 @@
 /**
- * What a resize and one patch after it change of a running pod, so that it is what the update revision would have
+ * What a resize and the following patch change in a running pod, so that it becomes what the update revision would have
  * created.
  */
 export interface InPlaceChange {
-  /** What the resize still has to change. The patch follows when the kubelet has made the change. */
+  /** What the resize still has to change. The patch follows once the kubelet has made the change. */
   readonly resources: readonly ContainerResources[];
-  /** Containers that a resize has given the resources of the update revision, and that had others before. */
+  /** Containers that a resize has already given the resources of the update revision. */
   readonly resized: readonly string[];
   /** `null` removes the label. */
   readonly labels: Readonly<Record<string, string | null>>;
   readonly annotations: Readonly<Record<string, string | null>>;
   /** The containers that the kubelet restarts, with their new images. */
   readonly containers: readonly ContainerImage[];
-  /** Init containers have finished, and do not run again. */
+  /** Init containers have already finished, so the kubelet does not run them again. */
   readonly initContainers: readonly ContainerImage[];
 }
 
@@ -32,13 +32,15 @@ export interface ContainerResources {
 
 export type Quantities = Readonly<Record<string, string>>;
 
-/** A resize that the pod has, on its way from the spec to its containers. */
+/** A resize that is in progress, from the spec of the pod to its containers. */
 export interface Resize {
-  /** Containers without their new resources, as the kubelet reports them. Empty once it is done. */
+  /**
+   * Containers that do not have their new resources yet, as the kubelet reports them. Empty once the resize is done.
+   */
   readonly awaited: readonly string[];
-  /** Why the kubelet defers it, in its words, or `null`. */
+  /** Why the kubelet defers the resize, in its words, or `null`. */
   readonly deferred: string | null;
-  /** Seconds for which it has been awaited, or done. */
+  /** Seconds since the resize was requested, or since it was done. */
   readonly forSeconds: number;
   /** mysqld restarted since, which must not happen. */
   readonly mysqldRestarted: boolean;
@@ -50,7 +52,8 @@ export type InPlaceUpdate =
       readonly kind: 'possible';
       readonly change: InPlaceChange;
       /**
-       * `null` if this program has resized nothing of the pod, or the kubelet refuses a resize for another revision.
+       * `null` if this program has not resized the pod, or if the kubelet refuses a resize that was for another
+       * revision.
        */
       readonly resize: Resize | null;
     }
@@ -59,11 +62,11 @@ export type InPlaceUpdate =
 
 /** Containers of a member that an update in place has restarted, or is about to. */
 export interface RestartInPlace {
-  /** By name, with the number of restarts that the update makes it have. */
+  /** By name, with the restart count that the update leads to. */
   readonly restarts: Readonly<Record<string, number>>;
-  /** Those that are not proven to run with the new image, and to be ready. */
+  /** Containers that are not yet known to run the new image and to be ready. */
   readonly awaited: readonly string[];
-  /** Seconds for which all of them have been. 0 before. */
+  /** Seconds for which all of them have been ready with the new image. 0 before that. */
   readonly doneForSeconds: number;
   /** mysqld restarted with them, which must not happen. */
   readonly mysqldRestarted: boolean;
@@ -74,15 +77,15 @@ export interface InPlaceSettings {
   readonly mode: 'Never' | 'IfPossible' | 'Only';
   readonly containers: readonly string[];
   readonly resources: boolean;
-  /** Labels and annotations that may change in a running pod, by key. `*` at the end of one stands for any end. */
+  /** Labels and annotations that may change in a running pod, by key. A trailing `*` matches any ending. */
   readonly metadata: readonly string[];
-  /** Whether containers of a primary restart. While one does, its pod is not ready. */
+  /** What happens to a primary whose containers have to restart. While one restarts, its pod is not ready. */
   readonly primary: 'InPlace' | 'AfterSwitchover';
 }
 
 /**
- * The keys describe the pod for people, or are read from the running pod whenever they are needed: nobody acts on them
- * when a pod is created.
+ * Keys that only describe the pod for people, or that are read from the running pod whenever they are needed. Nothing
+ * reads them only when a pod is created.
  */
 export const neverInPlace: InPlaceSettings = {
   mode: 'Never',

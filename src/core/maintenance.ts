@@ -2,12 +2,14 @@ import type { Asked } from './rules/rule.ts';
 import type { Situation } from './situation.ts';
 import type { Blackout, Interval, MaintenanceFacts, Moment } from './snapshot.ts';
 
-/** What closes the way for a step that takes a member that works: a window that is too short, or a blackout. */
+// Whether a step fits into maintenance windows and before blackouts.
+
+/** What blocks a step that replaces a working member: a window that is too short, or a blackout. */
 interface ClosedWindow {
-  /** When the window closes that is open, but not for long enough. */
+  /** When the current window closes, which is too soon for the step. */
   readonly closesAt: string | null;
   readonly neededSeconds: number;
-  /** When the next window opens that is long enough, within 30 days. */
+  /** When the next window of sufficient length opens, within 30 days. */
   readonly opensAt: string | null;
 }
 
@@ -15,7 +17,7 @@ interface BlackoutAhead {
   readonly from: string;
   readonly until: string;
   readonly reason: string;
-  /** Otherwise the step would not be over before it. */
+  /** True once the blackout has begun. Otherwise the step would last into it. */
   readonly begun: boolean;
   readonly neededSeconds: number;
   readonly opensAt: string | null;
@@ -28,8 +30,8 @@ export interface ClosedBy {
 
 /**
  * The step does not fit into the maintenance windows, or not before a blackout; `null` if it fits, or if the other of
- * the two rules says why it does not. An overridden rule counts for neither, so that the other one names the next
- * opening.
+ * the two rules explains it. If a rule is overridden, neither rule considers it, so that the remaining rule names the
+ * right opening.
  */
 export function closedBy<Rule extends keyof ClosedBy>(asked: Asked, rule: Rule): ClosedBy[Rule] | null {
   const { snapshot, overridden, deadlines } = asked.situation;
@@ -45,7 +47,7 @@ export function closedBy<Rule extends keyof ClosedBy>(asked: Asked, rule: Rule):
   return closing(times, seconds, opening?.at ?? null)[rule] ?? null;
 }
 
-/** Time in which the primary moves counts as well. Containers that restart in place need no switchover. */
+/** Includes the time in which the primary moves. Containers that restart in place need no switchover. */
 function neededSeconds({ situation, step, members }: Asked, { memberSeconds }: MaintenanceFacts): number {
   const isInPlace = step.kind === 'updateInPlace' || step.kind === 'resizeInPlace';
   return !isInPlace && members.some(({ primary }) => primary)
@@ -53,7 +55,7 @@ function neededSeconds({ situation, step, members }: Asked, { memberSeconds }: M
     : memberSeconds;
 }
 
-/** The window is over, or is over first; else a blackout is in the way. */
+/** If the window is over or ends first, the window blocks the step; otherwise a blackout does. */
 function closing({ windows, blackouts }: Times, neededSeconds: number, opensAt: string | null): Partial<ClosedBy> {
   const window = windows?.find(({ from, until }) => from.inSeconds <= 0 && until.inSeconds > 0);
   const openForSeconds = windows === null ? neededSeconds : (window?.until.inSeconds ?? 0);
@@ -71,19 +73,19 @@ function closing({ windows, blackouts }: Times, neededSeconds: number, opensAt: 
 
 const lookAgainSeconds = 86_400;
 
-/** The facts cover the next 30 days, so the decision is made again long before these are over. */
+/** The facts cover the next 30 days, so the decision is repeated well before these are over. */
 export function lookAgain({ snapshot, deadlines }: Situation): void {
   if (snapshot.maintenance !== null) deadlines.reached(0, lookAgainSeconds);
 }
 
-/** Whether the update of the primary, which takes longest, fits into the next 30 days, without any override. */
+/** Whether the update of the primary, which takes longest, fits into the next 30 days without any override. */
 export function hasOpening({ maintenance, cluster }: Situation['snapshot'], policy: Situation['policy']): boolean {
   if (maintenance === null) return true;
   const { replicas } = cluster;
   return nextOpening(maintenance, primarySeconds({ replicas, policy }, maintenance.memberSeconds)) !== null;
 }
 
-// The times that the user has named, as seen from now.
+// The user's windows and blackouts, relative to now.
 
 /** A switchover and the update of the old primary belong together. */
 export const primarySeconds = (
@@ -96,7 +98,7 @@ export type Times = Pick<MaintenanceFacts, 'windows' | 'blackouts'>;
 const now: Moment = { inSeconds: 0, at: 'now' };
 const never: Moment = { inSeconds: Number.POSITIVE_INFINITY, at: 'never' };
 
-/** When the next opening begins that is so long, be it now; `null` if none of the next 30 days is. */
+/** The start of the next (or current) opening of at least this length; `null` if there is none in the next 30 days. */
 export function nextOpening({ windows, blackouts }: Times, seconds: number): Moment | null {
   for (const { from, until } of blackouts.reduce(without, windows ?? [{ from: now, until: never }])) {
     const start = later(from, now);

@@ -1,16 +1,16 @@
 import type { Deadlines } from './deadlines.ts';
 import type { ClusterFacts, ContainerFacts, MemberFacts } from './snapshot.ts';
 
-/**
- * What a member is able to do, from its pod alone. A member has exactly one state; the order is that of the questions.
- */
+// What a member is able to do, derived from the facts about its pod.
+
+/** What a member is able to do, from its pod alone. A member has exactly one state; the first that applies counts. */
 export type MemberState = 'terminating' | 'unreachable' | 'participating' | 'impaired' | 'down' | 'running';
 
-/** Why a member is not well. Shown to people, never compared. */
+/** Why a member is unhealthy. Shown to people, never compared. */
 export type Evidence =
   | { readonly kind: 'waiting'; readonly container: string; readonly reason: string; readonly restarts: number }
   | { readonly kind: 'failed'; readonly reason: string | null }
-  /** What was seen of it earlier, as a sentence without a full stop. */
+  /** What was observed earlier, as a sentence without a full stop. */
   | { readonly kind: 'earlier'; readonly message: string }
   | { readonly kind: 'unschedulable'; readonly message: string }
   | { readonly kind: 'idle' }
@@ -19,7 +19,7 @@ export type Evidence =
   | { readonly kind: 'errant' }
   | { readonly kind: 'restored' };
 
-/** A container that waits for one of these reasons does no work until a person or a restart helps. */
+/** A container that waits for one of these reasons does nothing until a person acts or it is restarted. */
 const stoppedReasons: ReadonlySet<string> = new Set([
   'CrashLoopBackOff',
   'ImagePullBackOff',
@@ -30,17 +30,17 @@ const stoppedReasons: ReadonlySet<string> = new Set([
   'RunContainerError',
 ]);
 
-/** After how long without a running mysqld a member counts as down. */
+/** How long a member may be without a running mysqld before it counts as down. */
 const idleLimitSeconds = 60;
 
-/** After how long without a ready sidecar a member counts as impaired: longer than any plain restart. */
+/** How long a sidecar may be unready before its member counts as impaired: longer than any normal restart. */
 export const impairedLimitSeconds = 60;
 
 /**
  * Only the node controller has set Ready to False: the kubelet is lost. The node controller keeps the container
  * statuses that the kubelet reported last (`MarkPodsNotReady` in Kubernetes 1.36), so a member that was not ready when
- * its kubelet was lost is not recognised here and keeps its state. A kubelet that makes a pod not ready also reports it
- * in a container, in an init container that runs on as a sidecar, or in a readiness gate.
+ * its kubelet was lost is not recognized here and keeps its state. A kubelet that makes a pod not ready also reports
+ * the cause in a container, in an init container that keeps running as a sidecar, or in a readiness gate.
  */
 function isUnreachable(member: MemberFacts): boolean {
   return (
@@ -53,7 +53,7 @@ function isUnreachable(member: MemberFacts): boolean {
   );
 }
 
-/** An init container that has not simply completed: it runs on as a sidecar, or fails. */
+/** An init container that has not simply completed: it keeps running as a sidecar, or it fails. */
 function isTroubled({ ready, state, reason }: ContainerFacts): boolean {
   return !ready && (state === 'running' || (reason !== null && reason !== 'Completed'));
 }
@@ -89,19 +89,19 @@ function leadsFromElsewhere(member: MemberFacts, { primaryIndex, replicatesFromE
   return leads && hasStarted(member);
 }
 
-/** MOCO has finished with this incarnation of the pod. */
+/** MOCO has finished configuring this incarnation of the pod. */
 export function isSettled(member: MemberFacts, primaryIndex: number): boolean {
   return member.role === (member.ordinal === primaryIndex ? 'primary' : 'replica');
 }
 
 /**
- * A member that MOCO has finished with and gives no role. MOCO labels pods only while it finds something to repair. If
- * it is killed after it removed a label, or after it made a replica follow, and before it set the label, it comes back
- * to a cluster that it reports as Healthy, and sets no label. `Healthy` is current then: no mysqld participates before
- * MOCO has configured it, and MOCO sets `Healthy` to False before it configures a member or removes a label. MOCO
- * labels a primary before it opens it for writes, so a primary without a role has just become primary. In a cluster
- * that replicates from elsewhere the primary is never opened: MOCO reports it as Healthy while read-only
- * (clustering/status.go, isHealthy), and the label proves no more than that of a replica.
+ * A member that MOCO has finished with but gives no role. MOCO labels pods only while it finds something to repair. If
+ * MOCO is killed after it removed a label, or after it made a replica follow, but before it set the label, it restarts
+ * with a cluster that it reports as Healthy, and sets no label. `Healthy` is current then: no mysqld participates
+ * before MOCO has configured it, and MOCO sets `Healthy` to False before it configures a member or removes a label.
+ * MOCO labels a primary before it opens it for writes, so a primary without a role has just become primary. In a
+ * cluster that replicates from elsewhere the primary is never opened: MOCO reports it as Healthy while read-only
+ * (clustering/status.go, isHealthy), and the label proves no more than a replica's label does.
  */
 export function isPassedOver(
   { ordinal, role, participatingForSeconds }: MemberFacts,
@@ -149,7 +149,7 @@ function impairment(member: MemberFacts, deadlines: Deadlines): Evidence | null 
 
 function outage(member: MemberFacts, deadlines: Deadlines): Evidence | null {
   if (member.phase === 'Failed') return { kind: 'failed', reason: member.failedReason };
-  // Whatever an init container that goes on as a sidecar does, a mysqld that runs may acknowledge commits.
+  // A running mysqld may acknowledge commits, whatever the state of an init container that continues as a sidecar.
   const mysqld = mysqldOf(member);
   if (mysqld?.state === 'running') return null;
   for (const container of [...member.initContainers, ...(mysqld ? [mysqld] : [])]) {
@@ -161,9 +161,9 @@ function outage(member: MemberFacts, deadlines: Deadlines): Evidence | null {
 }
 
 /**
- * Seconds for which the member has participated with all that its revision asks for. What it did before its running pod
- * was given the revision proves nothing. `null` while it does not participate, or while containers that an update in
- * place restarts are awaited.
+ * Seconds for which the member has participated with everything that its revision requires. If it participated before
+ * its running pod was given the revision, that proves nothing. `null` while it does not participate, or while
+ * containers that an update in place restarts are not ready again.
  */
 export function provenForSeconds(member: MemberFacts): number | null {
   const { participatingForSeconds, revisionForSeconds, restartInPlace } = member;
@@ -175,13 +175,13 @@ export function provenForSeconds(member: MemberFacts): number | null {
   );
 }
 
-/** A container that an update in place restarts can't start: its image can't be pulled, for example. */
+/** A container that an update in place restarts cannot start, for example because its image cannot be pulled. */
 export function stoppedInPlace({ containers, restartInPlace }: MemberFacts): Evidence | null {
   const awaited = containers.filter(({ name }) => restartInPlace?.awaited.includes(name));
   return awaited.map(stoppedContainer).find((evidence) => evidence !== null) ?? null;
 }
 
-function stoppedContainer(container: ContainerFacts): Evidence | null {
+function stoppedContainer(container: StartedContainer): Evidence | null {
   return container.state === 'waiting' && container.reason !== null && stoppedReasons.has(container.reason)
     ? { kind: 'waiting', container: container.name, reason: container.reason, restarts: container.restarts }
     : null;
@@ -196,26 +196,73 @@ function hasStarted(member: MemberFacts): boolean {
   return mysqld?.state === 'running' && mysqld.started;
 }
 
+interface StartedFacts extends Pick<MemberFacts, 'phase' | 'unschedulable'> {
+  readonly containers: readonly StartedContainer[];
+  readonly initContainers: readonly StartedContainer[];
+}
+type StartedContainer = Pick<ContainerFacts, 'name' | 'part' | 'state' | 'reason' | 'restarts' | 'hasRun' | 'sidecar'>;
+
 /**
- * mysqld has never run in this pod, and is not about to: its data are as its predecessor left them. An init container
- * has not completed, the image can't be had, no node takes the pod, or nothing is reported of it. A mysqld that is only
- * waiting may have been started since the kubelet reported it.
+ * mysqld has never run in this pod and is not about to: the data are as the previous pod left them. An init container
+ * has not completed, the image is not available, no node accepts the pod, or nothing about it has been reported. A
+ * mysqld that is merely waiting may have been started since the kubelet last reported it. If its next container cannot
+ * be created, it shows 0 restarts although it has run (kubelet 1.36.3, pkg/kubelet/kubelet_pods.go,
+ * convertContainerStatus).
  */
-export function hasNeverStarted(member: MemberFacts): boolean {
+export function hasNeverStarted(member: StartedFacts): boolean {
   const { phase, initContainers, unschedulable } = member;
   if (phase !== 'Pending' && phase !== 'Running') return false;
   const mysqld = mysqldOf(member);
-  if (mysqld === undefined) return phase === 'Pending';
-  if (mysqld.restarts > 0 || mysqld.state !== 'waiting') return false;
-  const isPreparing = initContainers.some(({ state, reason }) => state !== 'terminated' || reason !== 'Completed');
-  return isPreparing || unschedulable !== null || stoppedContainer(mysqld) !== null;
+  if (mysqld === undefined || mysqld.hasRun) return false;
+  return unschedulable !== null || stoppedContainer(mysqld) !== null || initContainers.some(isAheadOfMysqld);
 }
 
 /**
- * A container that the database can't do without restarts again and again without becoming ready, whatever it does at
- * the moment: between two attempts it looks like one that is starting. One restart is no evidence: a node that boots
- * restarts every container, and MySQL ends mysqld at the end of a clone. Of a container that an update in place
- * restarts, the first restart that was not requested is. A sidecar counts only while such an update waits for it.
+ * The kubelet does not start the containers after it yet. A sidecar lets the next container start as soon as the
+ * sidecar itself has started.
+ */
+const isAheadOfMysqld = ({ sidecar, hasRun, state, reason }: StartedContainer): boolean =>
+  sidecar ? !hasRun : state !== 'terminated' || reason !== 'Completed';
+
+/** Why the pod cannot be in the state that is reported, as the end of a sentence about it; `null` if it can. */
+export function contradiction(member: MemberFacts): string | null {
+  const { phase, ready, containers, terminatingForSeconds } = member;
+  if (terminatingForSeconds !== null) return null;
+  const mysqld = mysqldOf(member);
+  if (mysqld === undefined) return 'has no container mysqld';
+  const unready = containers.find((container) => !container.ready);
+  // The kubelet derives the condition from the containers, and writes both at once.
+  if (ready && unready !== undefined) return `is Ready, and its container ${unready.name} is not`;
+  return phase === 'Running' && !isReported(mysqld)
+    ? 'is Running, and nothing is reported of its container mysqld'
+    : null;
+}
+
+/** The kubelet gives each waiting container a reason (Kubernetes 1.36, convertToAPIContainerStatuses). */
+const isReported = ({ state, reason }: ContainerFacts): boolean => state !== 'waiting' || reason !== null;
+
+/**
+ * Reasons of failed pods that the kubelet ended, or did not start, because of the node (Kubernetes 1.36: nodeshutdown,
+ * eviction, preemption, lifecycle). Earlier versions use `Shutdown`.
+ */
+const reasonsOfNodes: ReadonlySet<string> = new Set([
+  'Terminated',
+  'NodeShutdown',
+  'Shutdown',
+  'Evicted',
+  'Preempting',
+  'NodeAffinity',
+]);
+
+/** Its pod has failed because its node ended it, not because of its containers. */
+export const wasEndedByNode = ({ phase, failedReason, disruption, exceededLimits }: MemberFacts): boolean =>
+  phase === 'Failed' && !exceededLimits && (disruption !== null || reasonsOfNodes.has(failedReason ?? ''));
+
+/**
+ * Evidence that a container which the database needs keeps restarting without becoming ready. Between two attempts it
+ * may look as if it were starting. A single restart is no evidence: a node that boots restarts every container, and
+ * MySQL stops mysqld at the end of a clone. For a container that an update in place restarts, the first unrequested
+ * restart counts. A sidecar counts only while such an update waits for it.
  */
 export function crashLoop(member: MemberFacts): Evidence | null {
   const { containers, initContainers, restartInPlace } = member;
@@ -233,9 +280,9 @@ export function crashLoop(member: MemberFacts): Evidence | null {
 const restartsAgainAndAgain = ({ ready, restartsInVain }: ContainerFacts): boolean => !ready && restartsInVain > 1;
 
 /**
- * Its mysqld may take part in acknowledging commits, as far as its pod can say. One that is ready does. Of the others
- * nobody outside MySQL can tell one that is behind from one that clones, was never configured, or whose I/O thread is
- * broken: those acknowledge nothing.
+ * Its mysqld may acknowledge commits, as far as its pod shows. A ready one does. Among the others, nothing outside
+ * MySQL can distinguish one that is behind from one that clones, was never configured, or has a broken I/O thread:
+ * those acknowledge nothing.
  */
 export function canAcknowledge(
   member: MemberFacts,

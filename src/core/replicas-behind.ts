@@ -1,52 +1,56 @@
 import type { DelayReading, MemberReading, ReplicationDelay } from './on-demand-facts.ts';
+import type { RolloutPolicy } from './policy.ts';
+import type { Question } from './questions.ts';
 import type { Asked } from './rules/rule.ts';
 import { unavailableLimit, unavailableMembers } from './rules/unavailable.ts';
 import type { Member, Situation } from './situation.ts';
 
-/** A reading that is older does not count. It bounds how often members are asked while a step waits for them. */
+// Whether replicas are too far behind for a step, from their agents and from MySQL itself.
+
+/** Older readings do not count. So this also limits how often members are asked while a step waits for them. */
 export const freshSeconds = 5;
 
 export interface ReplicaBehind {
   readonly ordinal: number;
-  /** `null` while it has not been asked recently. */
+  /** `null` if the replica has not been asked recently. */
   readonly reading: DelayReading | AgainstReplica | null;
 }
 
-/** What a replica has said against itself. `silent` is why it could not be asked since then, or `null`. */
+/** A replica's answer that counts against it. `silent` is why it has not answered since, or `null`. */
 type AgainstReplica = Against & { readonly silent: string | null };
 type Against =
   | { readonly kind: 'notReceived' | 'notApplied'; readonly transactions: number }
-  /** Its receiver does not run, or has an error: MySQL's number of it, or 0. */
+  /** Its receiver does not run, or has an error: MySQL's error number, or 0. */
   | { readonly kind: 'notReceiving'; readonly error: number }
   | { readonly kind: 'notAcknowledging' };
 
-/** A step that takes `member` waits for these. */
+/** What a step that replaces `member` waits for. */
 export interface ReplicasBehind {
   readonly member: number;
-  /** From so many seconds on they are behind for a switchover. `null` if another replica is taken. */
+  /** From this delay on replicas are too far behind for a switchover. `null` if another replica is replaced. */
   readonly limitSeconds: number | null;
   readonly graceSeconds: number;
   readonly replicas: readonly ReplicaBehind[];
-  /** How many replicas acknowledge commits without the member, if those are too few. Else `null`. */
+  /** How many replicas acknowledge commits without the member, if that is too few. Otherwise `null`. */
   readonly acknowledging: { readonly others: number; readonly needed: number } | null;
 }
 
 /**
  * In a switchover MOCO stops writes, waits up to 50 s until the replica with the lowest ordinal has applied every
  * transaction, and tries again if that fails (MOCO 0.36, clustering/status.go, DecideState, and
- * clustering/operations.go, switchover). A failover waits for the applier without a limit. Before MOCO lets writes in
- * again, it runs STOP REPLICA on all the others, which waits without a limit for the transaction that they are applying
- * (configure). So every replica has to have caught up.
+ * clustering/operations.go, switchover). A failover waits for the applier without a limit. Before MOCO allows writes
+ * again, it runs STOP REPLICA on all the others, and that waits without a limit for the transaction that each of them
+ * is applying (configure). So every replica has to have caught up.
  *
- * A replica that is Ready may have received nothing yet, and acknowledges no commit before it has: its delay is that of
- * what it has received. A commit that waits for an acknowledgement is not among what the primary has executed, so a
- * replica that has received all of that may still acknowledge nothing. Where MySQL itself says so, it counts as
- * unavailable when another replica is taken.
+ * A Ready replica may not have received anything yet, and it acknowledges no commit before it has; its delay only
+ * covers what it has received. A commit that waits for an acknowledgment does not appear among the transactions that
+ * the primary has executed, so a replica that has received all of those may still acknowledge nothing. Where MySQL
+ * itself reports this, the replica counts as unavailable when another one is replaced.
  */
 export function replicasBehind(asked: Asked): ReplicasBehind | null {
   const { situation, effects, members: taken } = asked;
   const { policy } = situation;
-  const { replicaDelayGraceSeconds: graceSeconds } = policy;
+  const graceSeconds = situation.snapshot.mysql === null ? policy.replicaDelayGraceSeconds : silenceSeconds(policy);
   const replicas = situation.members.filter((one) => !one.primary && one.participates && !taken.includes(one));
   const primary = effects.find(({ kind }) => kind === 'movesPrimary')?.member;
   if (primary) {
@@ -65,6 +69,26 @@ export function replicasBehind(asked: Asked): ReplicasBehind | null {
   const isEnough = behind.length === 0 || away.size < unavailableLimit(asked);
   if (isEnough && acknowledging === null) return null;
   return { member: member.ordinal, limitSeconds: null, graceSeconds, replicas: behind, acknowledging };
+}
+
+/** Asks if an answer is too old. An agent's answer does not make MySQL's answer unnecessary. */
+export function asksOfReplicas(
+  { limitSeconds, replicas }: ReplicasBehind,
+  { snapshot }: Situation,
+): readonly Question[] {
+  if (replicas.every(({ reading }) => reading !== null)) return [];
+  return [
+    ...(limitSeconds === null ? [] : [{ kind: 'delays' } as const]),
+    ...(snapshot.mysql === null
+      ? []
+      : [{ kind: 'mysql', for: limitSeconds === null ? 'stop' : 'switchover' } as const]),
+  ];
+}
+
+/** Asks again those members whose answers block a step. Such answers stay valid longer than others. */
+export function asksForLasting({ snapshot: { mysql } }: Situation): readonly Question[] {
+  if (mysql === null || (mysql.ageSeconds !== null && mysql.ageSeconds < lastingSeconds)) return [];
+  return [{ kind: 'mysql', for: 'stop' }];
 }
 
 function behindByAgent(situation: Situation, { facts, ordinal }: Member): ReplicaBehind | null {
@@ -86,9 +110,9 @@ function isBehind({ policy, deadlines }: Situation, { reading, unknownForSeconds
 }
 
 /**
- * It has to have received what the primary had committed when that was asked, and to acknowledge; for a switchover, to
- * have applied that too. What it has said against itself stands until it says otherwise. An answer that never came is
- * waited for as long as a delay that can't be read.
+ * It has to have received what the primary had committed when the primary was asked, and to acknowledge commits; for a
+ * switchover it has to have applied that as well. An answer against it stands until another answer. A missing answer is
+ * waited for as long as an unreadable delay.
  */
 function behindByMysql(situation: Situation, { facts, ordinal }: Member, applied: boolean): ReplicaBehind | null {
   const { snapshot, policy, deadlines } = situation;
@@ -100,27 +124,34 @@ function behindByMysql(situation: Situation, { facts, ordinal }: Member, applied
   const silence = silenceOf(situation, answer);
   const against = againstItself(answer.last, sourceOf(situation), applied);
   if (against !== null) return { ordinal, reading: { ...against, silent: silence?.message ?? null } };
-  if (silence === null || deadlines.reached(silence.forSeconds, policy.replicaDelayGraceSeconds)) return null;
+  if (silence === null || deadlines.reached(silence.forSeconds, silenceSeconds(policy))) return null;
   return { ordinal, reading: { kind: 'unknown', message: silence.message } };
 }
 
 /**
- * No member can be asked, and that has lasted: a Secret that is made anew is away for a moment. Also says when it will
- * have.
+ * No member can be asked, and this has lasted for a while: a Secret that is recreated is away only for a moment. Also
+ * sets the deadline for it.
  *
- * @param withinSeconds how old the reading may be that says so
+ * @param withinSeconds the maximum age of the reading that says so
  */
 export function isPastAsking({ snapshot: { mysql }, policy, deadlines }: Situation, withinSeconds: number): boolean {
   if (!mysql?.problem || mysql.ageSeconds === null || deadlines.reached(mysql.ageSeconds, withinSeconds)) return false;
   return deadlines.reached(mysql.problem.forSeconds, policy.replicaDelayGraceSeconds);
 }
 
+/**
+ * How long to wait for an answer of mysqld: a member that does not answer may be gone, and its pod shows that only
+ * later.
+ */
+export const silenceSeconds = ({ replicaDelayGraceSeconds, silentMemberGraceSeconds }: RolloutPolicy): number =>
+  Math.max(replicaDelayGraceSeconds, silentMemberGraceSeconds);
+
 interface Silence {
   readonly message: string;
   readonly forSeconds: number;
 }
 
-/** Why it is not known what the replica lacks: it does not answer, or the primary does not. */
+/** Why it is unknown what the replica lacks: it does not answer, or the primary does not. */
 function silenceOf(situation: Situation, { said, unknownForSeconds }: MemberReading): Silence | null {
   if (said.kind === 'unknown') return { message: said.message, forSeconds: unknownForSeconds };
   if (said.kind === 'primary' || said.missing !== null) return null;
@@ -132,8 +163,8 @@ function silenceOf(situation: Situation, { said, unknownForSeconds }: MemberRead
 type Last = MemberReading['last'] | undefined;
 
 /**
- * What the newest answer of a replica says against it, if `source` is that of the primary. A backlog counts for a
- * switchover alone.
+ * What the newest answer of a replica shows against it, if `source` is that of the primary. A backlog counts only for a
+ * switchover.
  */
 export function againstItself(last: Last, source: Last, applied: boolean): Against | null {
   if (last?.kind !== 'replica') return null;
@@ -144,7 +175,7 @@ export function againstItself(last: Last, source: Last, applied: boolean): Again
   return applied && unapplied > 0 ? { kind: 'notApplied', transactions: unapplied } : null;
 }
 
-/** The primary counts too few replicas that acknowledge, without this one if it is one of them. */
+/** This replica acknowledges commits, and without it too few replicas would. */
 function tooFewAcknowledge(situation: Situation, member: Member): ReplicasBehind['acknowledging'] {
   if (isPastAsking(situation, freshSeconds)) return null;
   const source = sourceOf(situation);
@@ -159,7 +190,7 @@ const sourceOf = (situation: Situation): Last => readingOf(situation, situation.
 const readingOf = ({ snapshot }: Situation, member: Member | null): MemberReading | undefined =>
   snapshot.mysql?.members.find(({ uid }) => uid === member?.facts.uid);
 
-/** What it last said: it does not acknowledge what the primary commits, and will not before that has changed. */
+/** According to its last answer it does not acknowledge the primary's commits, and will not until another answer. */
 export function isKnownToLack(situation: Situation, member: Member): boolean {
   const { mysql } = situation.snapshot;
   if (mysql === null || isPastAsking(situation, lastingSeconds)) return false;
@@ -169,5 +200,5 @@ export function isKnownToLack(situation: Situation, member: Member): boolean {
   return true;
 }
 
-/** How often members are asked whose answers speak against a step for longer than others speak for it. */
+/** How often members are asked whose answers block a step. Such answers stay valid longer than others. */
 export const lastingSeconds = 30;

@@ -1,15 +1,17 @@
 import { Deadlines } from './deadlines.ts';
-import type { Decision, LineOutcome, MemberReport, Procedure, VerdictKind } from './decision.ts';
+import type { Decision, MemberReport, NextStep, Procedure, VerdictKind } from './decision.ts';
 import { recreated } from './lost-members.ts';
 import { type HoldRule, isAlarming, isRequestedByUser, isRoutine, rules } from './rules/catalogue.ts';
 import type { RulePhase } from './rules/rule.ts';
 import type { Member, Situation } from './situation.ts';
 import { notYetReplaced } from './statefulset-controller.ts';
 
-export function reports(situation: Situation, procedure: Procedure, outcome: LineOutcome): readonly MemberReport[] {
+// What is only shown: phases, verdicts and members of the next step.
+
+export function reports(situation: Situation, procedure: Procedure, outcome: NextStep): readonly MemberReport[] {
   const next = nextOrdinals(situation, procedure, outcome);
   const rule = outcome.hold?.rule ?? null;
-  // What is only shown sets no deadline.
+  // Facts that are only shown set no deadline.
   const shown = { ...situation, deadlines: new Deadlines() };
   const present = situation.members.map((member): MemberReport => {
     const verdict = verdictOf(situation, member, next);
@@ -61,15 +63,15 @@ function verdictOf({ snapshot }: Situation, member: Member, next: readonly numbe
 }
 
 /**
- * The members of the step that is next, or, while one without members is held, of the first line that takes some. While
- * one is held in the other modes, whom the StatefulSet controller has still to replace.
+ * The members of the next step. While a step without members is held: those of the first line that has some. In the
+ * other modes, while a step is held: the members that the StatefulSet controller still has to replace.
  */
-function nextOrdinals(situation: Situation, procedure: Procedure, { candidate, hold }: LineOutcome): readonly number[] {
+function nextOrdinals(situation: Situation, procedure: Procedure, { candidate, hold }: NextStep): readonly number[] {
   const leftToKubernetes = hold === null || situation.policy.mode === 'OnDelete' ? null : notYetReplaced(situation);
   if (leftToKubernetes !== null) return [leftToKubernetes.ordinal];
   if ('targets' in candidate && candidate.kind !== 'undemote') return candidate.targets.map(({ ordinal }) => ordinal);
   if (hold === null && candidate.kind !== 'undemote') return [];
-  // What is only shown sets no deadline.
+  // Facts that are only shown set no deadline.
   const shown = { ...situation, deadlines: new Deadlines() };
   for (const { candidates } of Object.values(procedure)) {
     const next = candidates(shown).find((step) => step.kind !== 'undemote' && 'targets' in step);
@@ -79,9 +81,9 @@ function nextOrdinals(situation: Situation, procedure: Procedure, { candidate, h
 }
 
 /**
- * The state of a cluster in one word, for people. Programs read the conditions. `Waiting` is for what a user asked for,
- * or what may need a person; `Blocked` needs one; while it is `Settling`, every member is updated, and not all of them
- * work yet.
+ * The state of a cluster in one word, for people. Programs read the conditions. `Waiting` is a wait that a user
+ * requested, or that may need a person. `Blocked` needs a person. While it is `Settling`, every member is updated, but
+ * not all of them work yet.
  */
 export type Phase = 'UpToDate' | 'Progressing' | 'Waiting' | 'Blocked' | 'Settling' | RulePhase;
 
@@ -92,7 +94,7 @@ export function phase({
   progressDeadlineExceeded,
 }: Pick<Decision, 'hold' | 'stale' | 'complete' | 'progressDeadlineExceeded'>): Phase {
   const ofRule = hold && rules[hold.rule].phase;
-  // A pause keeps nothing from a rollout that is complete.
+  // A pause does not affect a rollout that is complete.
   if (ofRule && !(complete && ofRule === 'Paused')) return ofRule;
   if (complete) return 'UpToDate';
   if (progressDeadlineExceeded || (hold !== null && isBlocking(hold.rule))) return 'Blocked';
@@ -100,7 +102,7 @@ export function phase({
   return hold === null || isOfProgress(hold.rule) ? 'Progressing' : 'Waiting';
 }
 
-/** What MOCO, Kubernetes or the members are about to do. */
+/** Waits for MOCO, Kubernetes or the members, which end by themselves. */
 const isOfProgress = (rule: HoldRule): boolean =>
   isRoutine(rule) || (!isRequestedByUser(rule) && !rules[rule].endedBy.includes('a person'));
 

@@ -1,14 +1,16 @@
 import { mysqldOf } from './member.ts';
+import { unreachedPrimary } from './moco-state.ts';
 import { isKnownToLack } from './replicas-behind.ts';
 import type { Member, Situation } from './situation.ts';
 
-// Who acknowledges commits. Nobody outside MySQL can tell a replica that is behind from one whose I/O thread is broken.
+// Which members acknowledge commits. Nothing outside MySQL can distinguish a replica that is behind from one whose I/O
+// thread is broken.
 
 /**
- * Without this member the primary and enough others acknowledge commits. At first only members that participate count.
- * Once this member has not participated for as long as a failover may take, members that MOCO has configured count as
- * well: a member that is behind looks like one with a broken I/O thread, and waiting forever would be worse. Little is
- * lost with one that has probably never followed.
+ * The primary and enough other members acknowledge commits without this member. At first only participating members
+ * count. Once this member has not participated for as long as a failover may take, members that MOCO has configured
+ * count as well: a member that is behind looks like one with a broken I/O thread, and waiting forever would be worse.
+ * Replacing a member that has probably never followed the primary loses little.
  */
 export function leavesQuorum(situation: Situation, member: Member): boolean {
   if (!member.canAcknowledge) return true;
@@ -18,7 +20,7 @@ export function leavesQuorum(situation: Situation, member: Member): boolean {
   return primary !== null && counts(situation, primary, member) && othersThatAcknowledge(situation, member) >= majority;
 }
 
-/** How many others do, as far as is known. */
+/** How many other members acknowledge commits, as far as is known. */
 export function othersThatAcknowledge(situation: Situation, member: Member): number {
   return situation.members.filter((other) => other !== member && counts(situation, other, member)).length;
 }
@@ -33,7 +35,8 @@ function isNotReadyFor({ deadlines }: Situation, { facts }: Member, seconds: num
 }
 
 /**
- * Whether it acknowledges, when `taken` is. What MySQL says against it counts until the progress deadline of `taken`.
+ * Whether the member acknowledges commits while `taken` is replaced. What MySQL reports against it counts until the
+ * progress deadline of `taken`.
  */
 const counts = (situation: Situation, member: Member, taken: Member): boolean =>
   member.canAcknowledge &&
@@ -41,9 +44,9 @@ const counts = (situation: Situation, member: Member, taken: Member): boolean =>
   (!isKnownToLack(situation, member) || isNotReadyFor(situation, taken, situation.policy.progressDeadlineSeconds));
 
 /**
- * Its mysqld has not been ready since it started, and MOCO has given it no role. The label of a mysqld that has
- * restarted is the one from before, and MOCO gives none while it can't configure another replica: so after the progress
- * deadline only the readiness counts.
+ * Its mysqld has not been ready since it started, and MOCO has given it no role. After a restart of mysqld the label
+ * may be outdated, and MOCO sets none while it cannot configure another replica: so after the progress deadline only
+ * readiness counts.
  */
 export function hasNeverFollowed({ policy, deadlines }: Situation, { facts }: Member): boolean {
   const mysqld = mysqldOf(facts);
@@ -52,8 +55,8 @@ export function hasNeverFollowed({ policy, deadlines }: Situation, { facts }: Me
 }
 
 /**
- * A primary that MOCO has not configured since its pod was created acknowledges to nobody, once a failover would have
- * been over: no commit waits for this member.
+ * The primary does not participate, MOCO has not configured it since its pod was created, and a failover would be over
+ * by now: no commit waits for this member.
  */
 function primaryLeadsNobody({ primary, snapshot, policy, deadlines }: Situation): boolean {
   if (primary?.participates) return false;
@@ -64,29 +67,32 @@ function primaryLeadsNobody({ primary, snapshot, policy, deadlines }: Situation)
 }
 
 /**
- * Somebody serves as primary: it participates, or another replica than these does, which follows it. MOCO's failover
- * begins by stopping the I/O threads of all replicas (MOCO 0.36, clustering/operations.go, failover), and no replica is
- * ready without one, so that none is under way.
+ * Some member serves as primary: the primary participates, or a replica that is not among the given ones does and so
+ * follows it. MOCO's failover begins by stopping the I/O threads of all replicas (MOCO 0.36, clustering/operations.go,
+ * failover), and no replica is ready without one, so no failover is in progress. While MOCO does not reach the primary,
+ * no member serves: the probes of a pod are local, so it stays Ready when its network is cut, and for 50 s when its
+ * node has lost power.
  */
-export function somebodyLeads({ members, primary }: Situation, without: readonly Member[]): boolean {
+export function somebodyLeads({ members, primary, snapshot }: Situation, without: readonly Member[]): boolean {
+  if (unreachedPrimary(snapshot.cluster) !== null) return false;
   if (primary?.participates) return true;
   const mayServe = primary?.state === 'running' || primary?.state === 'unreachable';
   return mayServe && members.some((member) => !member.primary && member.participates && !without.includes(member));
 }
 
 /**
- * How long a member may take from its startup probe to its readiness: MOCO configures it within a pass, and without an
- * event of Kubernetes that begins at its next tick, which comes once a minute (MOCO 0.36, clustering/manager.go).
+ * How long a member may take from its startup probe to readiness: MOCO configures it within one pass, and without a
+ * Kubernetes event a pass begins at the next tick, once a minute (MOCO 0.36, clustering/manager.go).
  */
 const catchUpSeconds = 90;
 
 /**
- * mysqld has started and its startup probe has not passed since: mysqld is probably recovering from a crash. A restart
- * would make it begin again, so the member is left alone for as long as the probe allows, which MOCO takes from
- * `spec.startupWaitSeconds`: an hour by default. Then a restart may help. Once the startup probe has passed, MOCO makes
- * it follow the primary, and it catches up.
+ * mysqld has started but its startup probe has not passed: it is probably recovering from a crash. A restart would make
+ * it begin again, so the member is left alone for as long as the probe allows, which MOCO takes from
+ * `spec.startupWaitSeconds`: an hour by default. After that a restart may help. Once the startup probe has passed, MOCO
+ * makes the member follow the primary, and it catches up.
  *
- * Returns how many seconds it has for that, or `null` if it is not recovering or they are over.
+ * Returns how many seconds remain, or `null` if it is not recovering or the time is over.
  */
 export function recoverySeconds({ policy, deadlines }: Situation, { state, facts }: Member): number | null {
   const mysqld = mysqldOf(facts);

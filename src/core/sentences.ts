@@ -3,27 +3,29 @@ import type { Evidence, MemberState } from './member.ts';
 import type { AlteredField, Contention } from './snapshot.ts';
 import { restoreRules, type Step, stepRules, undemoteReasons } from './step.ts';
 
+// Sentences about facts and steps, for statuses, Events, logs and commands.
+
 export type Wait =
   | { readonly for: 'state'; readonly state: MemberState; readonly evidence: Evidence | null }
   | { readonly for: 'role' }
-  /** The StatefulSet controller, or MOCO, replaces it. */
+  /** The StatefulSet controller, or MOCO, still has to replace it. */
   | { readonly for: 'revision' }
   | { readonly for: 'containers'; readonly containers: readonly string[] }
   | { readonly for: 'sidecars'; readonly containers: readonly string[] }
   | { readonly for: 'minReadySeconds'; readonly minReadySeconds: number };
 
-/** Why a member does not come back updated: a rule that holds it, or one of these. */
+/** Why a member does not come back updated: a rule that holds it, or one of these reasons. */
 export type KeptBecause = { readonly rule: string } | 'pinned' | 'partition' | 'unverified' | 'setting';
 
-/** What a member comes back as whose pod somebody else has taken. */
+/** The revision at which a member comes back after somebody else deleted its pod. */
 export type Recreated =
   | { readonly as: 'before'; readonly because: KeptBecause }
   | { readonly as: 'updated'; readonly because: null }
-  /** It should not, and nothing can be done about it. */
+  /** It should come back at its previous revision, but that is impossible. */
   | {
       readonly as: 'updated';
       readonly because: KeptBecause;
-      readonly despite: 'created' | 'started' | 'setsBack' | 'admission' | 'revision';
+      readonly despite: 'created' | 'started' | 'setsBack' | 'admission' | 'data';
     };
 
 const keptReasons = {
@@ -38,20 +40,20 @@ const keptReason = (because: KeptBecause): string =>
 
 const despites = {
   created: 'it was created before moco-rollout could act',
-  started: 'it was created before moco-rollout could act, and its mysqld has started, so it is left',
-  setsBack: 'a member that has worked at the update revision is created again as well, and must not go back',
+  started: 'it was created before moco-rollout could act, and its mysqld has started, so it is left alone',
+  setsBack: 'new pods would start at a revision that is older than the data of a member',
   admission: 'admission does not keep new pods at the current revision',
-  revision: 'the revision that it had is not known',
+  data: 'it is unknown which mysqld has started on its data',
 } as const;
 
 export function explainRecreated(back: Recreated): string {
   if (back.as === 'before') {
-    return `somebody else has taken its pod; it comes back at the revision that it had: ${keptReason(back.because)}`;
+    return `somebody else deleted its pod; it comes back at its previous revision: ${keptReason(back.because)}`;
   }
   if (back.because === null) {
-    return 'somebody else has taken its pod; it comes back updated: the revision works, and nothing holds the rollout';
+    return 'somebody else deleted its pod; it comes back updated: the revision works, and nothing holds the rollout';
   }
-  return `somebody else has taken its pod, and it is updated although ${keptReason(back.because)}: ${despites[back.despite]}`;
+  return `somebody else deleted its pod, and it is updated although ${keptReason(back.because)}: ${despites[back.despite]}`;
 }
 
 export function explainWait(wait: Exclude<Wait, { for: 'revision' }>): string {
@@ -60,7 +62,7 @@ export function explainWait(wait: Exclude<Wait, { for: 'revision' }>): string {
       if (wait.state === 'impaired' && wait.evidence !== null)
         return `its pod is not Ready: ${explainEvidence(wait.evidence)}`;
       if (wait.evidence !== null) return `does not participate: ${explainEvidence(wait.evidence)}`;
-      // It may just as well still be pulled or started.
+      // Its image may still be downloading, or it may be starting.
       return wait.state === 'running' ? 'does not participate yet' : `does not participate (${wait.state})`;
     case 'role':
       return 'MOCO has not set its role yet';
@@ -90,7 +92,7 @@ export function explainEvidence(evidence: Evidence): string {
     case 'crashLooping':
       return `container ${evidence.container} has not been ready since it restarted${restarts(evidence.restarts)}`;
     case 'restored':
-      return 'a person has asked to give it back the revision that it had';
+      return 'a person has asked for its previous revision';
     case 'errant':
       return 'MOCO lists it as errant';
   }
@@ -100,10 +102,10 @@ function restarts(count: number): string {
   return count === 0 ? '' : `, ${count} ${count === 1 ? 'restart' : 'restarts'}`;
 }
 
-/** After the first of several. */
+/** Appended to the first of several items. */
 export const andMore = (others: number): string => (others === 0 ? '' : ` (and ${others} more)`);
 
-/** Messages of other programs end as they like. */
+/** Messages of other programs may end with a full stop. */
 export function withoutFullStop(sentence: string): string {
   let end = sentence.length;
   while (end > 0 && /[.\s]/.test(sentence.charAt(end - 1))) end -= 1;
@@ -115,7 +117,7 @@ export function plural(items: readonly unknown[], one: string, several: string):
   return items.length === 1 ? one : several;
 }
 
-/** `moco-controller writes the StatefulSet at least 10 times a second: …`. */
+/** For example `moco-controller writes the StatefulSet at least 10 times a second: …`. */
 export function explainContention({ writesPerSecond, managers, fields }: Contention): string {
   const who = managers.length === 0 ? 'somebody' : managers.join(' and ');
   const why = fields.length === 0 ? '' : `, since the API server ${explainAltered(fields)}`;
@@ -125,7 +127,7 @@ export function explainContention({ writesPerSecond, managers, fields }: Content
   return `${who} write${s} the StatefulSet again and again, at least ${often} a second${why}`;
 }
 
-/** `adds spec.a of the MySQLCluster (write it out) and drops spec.b (leave it out)`. */
+/** For example `adds spec.a of the MySQLCluster (write it out) and drops spec.b (leave it out)`. */
 export function explainAltered(fields: readonly AlteredField[]): string {
   const shown = fields
     .slice(0, mostFields)
@@ -136,9 +138,9 @@ export function explainAltered(fields: readonly AlteredField[]): string {
 
 const mostFields = 3;
 
-// Times of a fleet are Unix seconds: they come from objects in the API server, so that every leader has the same.
+// Times of a fleet are Unix seconds from objects in the API server, so that every leader has the same.
 
-/** As in the spec: `24h`, `1h30m`, `90s` as `1m30s`. */
+/** In the notation of the spec: `24h`, `1h30m`; 90 s are `1m30s`. */
 export function durationText(seconds: number): string {
   const parts: readonly (readonly [number, string])[] = [
     [Math.floor(seconds / 3600), 'h'],
@@ -153,7 +155,7 @@ export function durationText(seconds: number): string {
   );
 }
 
-/** RFC 3339 in UTC, in whole seconds, rounded up: at the moment that it names, the time has come. */
+/** RFC 3339 in UTC, in whole seconds, rounded up: at the time that it names, the wait is over. */
 export function timeText(unixSeconds: number): string {
   return new Date(Math.ceil(unixSeconds) * 1000).toISOString().replace('.000Z', 'Z');
 }
@@ -182,10 +184,10 @@ export function explainStep(step: Step): string {
     case 'setStrategy':
       if (step.newPods === 'UpdateRevision') return 'setting the update strategy of the StatefulSet to OnDelete';
       return step.lasts === 'whileHeld'
-        ? 'letting lost members come back at the revision that they had, while the rollout is held'
-        : 'letting lost members come back at the revision that they had, until their pods exist again';
+        ? 'letting lost members come back at their previous revision while the rollout is held'
+        : 'letting lost members come back at their previous revision until their pods exist again';
     case 'restore':
-      return `deleting ${step.targets[0].name}, which comes back at the revision that it had: ${restoreRules[step.rule]}`;
+      return `deleting ${step.targets[0].name}, which comes back at its previous revision: ${restoreRules[step.rule]}`;
     case 'setPartition':
       return `lowering the partition of the StatefulSet to ${step.partition}${step.targets[0] ? `, which updates ${step.targets[0].name}` : ''}`;
     case 'promoteRevision':
@@ -196,10 +198,10 @@ export function explainStep(step: Step): string {
 function explainChange({ labels, annotations, containers }: InPlaceChange): string {
   if (containers.length > 0) return `the kubelet restarts ${containers.map(({ name }) => name).join(', ')}`;
   const changed = [...Object.keys(labels), ...Object.keys(annotations)];
-  return changed.length === 0 ? 'the revisions differ by nothing' : `only metadata changes (${changed.join(', ')})`;
+  return changed.length === 0 ? 'the revisions do not differ' : `only metadata changes (${changed.join(', ')})`;
 }
 
-/** `agent gets limits.cpu 500m, and restarts`. */
+/** For example `agent gets limits.cpu 500m, and restarts`. */
 function explainResources({ name, limits, requests, restarts }: ContainerResources): string {
   const values = Object.entries({ limits, requests }).flatMap(([list, quantities]) =>
     Object.entries(quantities).map(([resource, quantity]) => `${list}.${resource} ${quantity}`),
@@ -211,4 +213,26 @@ function explainReason(reason: string): string {
   return reason in undemoteReasons
     ? undemoteReasons[reason as keyof typeof undemoteReasons].because
     : `rule ${reason} holds`;
+}
+
+const webhooks = 'kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations -o yaml';
+
+/** How the API server names what refused a request (Kubernetes 1.36), and which command shows more of it. */
+const refusers: readonly (readonly [words: RegExp, shows: (name: string) => string])[] = [
+  [/exceeded quota: ([a-z0-9.-]+)/, (name) => `kubectl describe resourcequota ${name}`],
+  [/admission webhook "[a-z0-9.-]+" denied/, () => webhooks],
+  [/failed calling webhook "[a-z0-9.-]+"/, () => webhooks],
+  [/ValidatingAdmissionPolicy '([a-z0-9.-]+)'/, (name) => `kubectl get validatingadmissionpolicy ${name} -o yaml`],
+  [/violates PodSecurity "/, () => 'kubectl get namespace --show-labels'],
+  [/(?:maximum|minimum) [a-z0-9./-]+ usage per (?:Container|Pod)/, () => 'kubectl describe limitrange'],
+];
+
+/** A refusal by the API server. If its words name what refused, adds the command that shows whose that is. */
+export function pointedOut(message: string): string {
+  const text = withoutFullStop(message);
+  for (const [words, shows] of refusers) {
+    const found = words.exec(text);
+    if (found !== null) return `${text} (see \`${shows(found[1] ?? '')}\`)`;
+  }
+  return text;
 }

@@ -15,6 +15,8 @@ import type { Wait } from './sentences.ts';
 import type { ClusterSnapshot, MemberFacts } from './snapshot.ts';
 import type { Target } from './step.ts';
 
+// What follows from a snapshot before any rule is evaluated: members, their order, and which are due.
+
 export interface Member {
   readonly facts: MemberFacts;
   readonly ordinal: number;
@@ -22,7 +24,7 @@ export interface Member {
   readonly evidence: Evidence | null;
   readonly primary: boolean;
   readonly settled: boolean;
-  /** Participates, impaired or not. */
+  /** Participates, even if impaired. */
   readonly participates: boolean;
   readonly canAcknowledge: boolean;
   readonly crashLoop: Evidence | null;
@@ -30,15 +32,25 @@ export interface Member {
   readonly pinned: boolean;
   /** Stale, not terminating, and neither below the partition nor pinned. */
   readonly due: boolean;
-  /** What an updated member still needs before the next member may go. `null` if nothing, and for stale members. */
+  /**
+   * What an updated member still needs before the next member may be replaced. `null` if nothing is missing, and for
+   * stale members.
+   */
   readonly unsettled: Wait | null;
 }
 
-/** Far more members than MySQL replicates to. It bounds loops over members, whatever the facts say. */
-const mostReplicas = 1000;
+/**
+ * Far more members than a MySQL cluster has. A tenant may write any number. This limits loops over members, and the
+ * reads of a confirmation, which use up the rate limit of other clusters.
+ */
+export const mostReplicas = 25;
 
 export const isPossibleSize = (replicas: number): boolean =>
   Number.isInteger(replicas) && replicas >= 1 && replicas <= mostReplicas;
+
+/** Other pods with MOCO's labels are left alone, whatever their names. */
+const isMember = ({ ofStatefulSet, ordinal }: MemberFacts, replicas: number): boolean =>
+  ofStatefulSet && ordinal < replicas;
 
 export interface Situation {
   readonly snapshot: ClusterSnapshot;
@@ -53,17 +65,19 @@ export interface Situation {
   readonly majority: number;
   readonly participating: number;
   readonly budget: number;
-  /** Empty without a StatefulSet, or before it has any. */
+  /** Empty without a StatefulSet, or before its status has one. */
   readonly currentRevision: string;
   readonly updateRevision: string;
-  /** Rules that the user wants to be off for now, by name. Only rules that can be overridden are (`gates.ts`). */
+  /** Rules that the user has overridden for now, by name. Only rules that can be overridden count (`gates.ts`). */
   readonly overridden: ReadonlySet<string>;
 }
 
 export function survey(snapshot: ClusterSnapshot, policy: RolloutPolicy): Situation {
   const deadlines = new Deadlines();
   const { cluster, statefulSet } = snapshot;
-  const members = snapshot.members.map((facts) => view(facts, snapshot, policy, deadlines));
+  const members = snapshot.members
+    .filter((facts) => isMember(facts, cluster.replicas))
+    .map((facts) => view(facts, snapshot, policy, deadlines));
   const present = new Set(members.map((member) => member.ordinal));
   const size = isPossibleSize(cluster.replicas) ? cluster.replicas : 0;
   return {
@@ -133,12 +147,12 @@ function unsettledWait(seen: JudgedMember, minReadySeconds: number, deadlines: D
   if (awaited.length > 0) return { for: 'containers', containers: awaited };
   if (!settled) return { for: 'role' };
   const unready = facts.containers.filter(({ part, ready }) => part !== 'mysqld' && !ready).map(({ name }) => name);
-  // One that is not ready for longer makes the member impaired; of one that has long worked it is a hiccup.
+  // A sidecar that is not ready for longer makes the member impaired; a shorter failure is a hiccup.
   if (unready.length > 0 && !deadlines.reached(facts.participatingForSeconds ?? 0, impairedLimitSeconds)) {
     return { for: 'sidecars', containers: unready };
   }
   const seconds = provenForSeconds(facts);
-  // Never `null` while the member participates. A snapshot with `null` makes the rollout wait.
+  // Never `null` while the member participates. If a snapshot has `null`, the rollout waits.
   return seconds !== null && deadlines.reached(seconds, minReadySeconds)
     ? null
     : { for: 'minReadySeconds', minReadySeconds };
@@ -150,7 +164,7 @@ export function target({ facts }: Member): Target {
 
 export const dueMembers = (situation: Situation): readonly Member[] => situation.members.filter((member) => member.due);
 
-/** Pinned members that a primary at the update revision would be newer than. */
+/** Pinned members that would be older than a primary at the update revision. */
 export const pinnedBehind = ({ members, policy }: Situation): readonly Member[] =>
   members.filter(({ pinned, updated, ordinal }) => pinned && !updated && ordinal >= policy.partition);
 
@@ -161,20 +175,26 @@ export function everyOtherParticipates(situation: Situation, member: Member): bo
   return situation.participating - (member.participates ? 1 : 0) >= situation.replicas - 1;
 }
 
+/** Members that have to keep serving when a working member is replaced. */
+export const reliedOn = ({ members }: Pick<Situation, 'members'>, taken: readonly Member[]): readonly Member[] =>
+  taken.some(({ participates }) => participates)
+    ? members.filter((member) => member.participates && !taken.includes(member))
+    : [];
+
 /** A person has approved updating the primary to exactly this revision. */
 export const isApproved = ({ policy, updateRevision }: Situation): boolean =>
   namesRevision(policy.approvedRevision, updateRevision);
 
-/** By its full name, or by the hash at its end, as the command line shows it. */
+/** Matches the full name, or the hash at its end, which the command line shows. */
 function namesRevision(approved: string | null, revision: string): boolean {
   return revision !== '' && (approved === revision || approved === revision.slice(revision.lastIndexOf('-') + 1));
 }
 
-/** The members that a person wants back at the revision that they had: for this update revision alone. */
+/** The members that a person wants back at their previous revision, for this update revision only. */
 export const toRestore = ({ policy: { restore }, updateRevision }: Situation): readonly number[] =>
   restore !== null && namesRevision(restore.revision, updateRevision) ? restore.ordinals : [];
 
-/** What was approved, where it is no revision that the cluster has or is to get: a typing error, as a rule. */
+/** The approved revision, if the cluster neither has it nor is getting it: usually a typo. */
 export function unknownApproval({ policy, currentRevision, members }: Situation): string | null {
   const { approvedRevision: approved } = policy;
   const known = [currentRevision, ...members.map(({ facts }) => facts.revision)];

@@ -1,6 +1,8 @@
 import type { ContainerResources, InPlaceChange } from './in-place-changes.ts';
 
-/** A pod that a step acts on, with what the preconditions of the step need. */
+// The steps that a decision can return, and their names and reasons.
+
+/** A pod that a step acts on, with the values that the preconditions of the step need. */
 export interface Target {
   readonly ordinal: number;
   readonly name: string;
@@ -39,19 +41,19 @@ export type Step =
       readonly targets: readonly [Target];
       /** One of `undemoteReasons`, or the name of a rule that holds. */
       readonly reason: string;
-      /** The annotation `demote` is still there. Otherwise only our mark is. */
+      /** The annotation `demote` is still there. Otherwise only our mark is left. */
       readonly demoted: boolean;
     }
-  /** Adopts the StatefulSet, or lets pods come up at the update revision again. */
+  /** Adopts the StatefulSet, or lets pods start at the update revision again. */
   | { readonly kind: 'setStrategy'; readonly newPods: 'UpdateRevision' }
-  /** Lets pods that somebody else takes come up at the current revision. */
+  /** Makes pods that somebody else deletes come back at the current revision. */
   | {
       readonly kind: 'setStrategy';
       readonly newPods: 'CurrentRevision';
-      /** Until the rollout goes on, or only until the lost pods exist again. */
+      /** Until the rollout continues, or only until the missing pods exist again. */
       readonly lasts: 'whileHeld' | 'untilCreated';
     }
-  /** Deletes a pod that is to come back at the revision that its member had. */
+  /** Deletes a pod so that its member comes back at its previous revision. */
   | { readonly kind: 'restore'; readonly rule: RestoreRule; readonly targets: readonly [Target] }
   /** Removes the label and restores rolling updates, with a partition above the last member. */
   | { readonly kind: 'release' }
@@ -59,7 +61,7 @@ export type Step =
       readonly kind: 'setPartition';
       readonly rule: StepRule;
       readonly partition: number;
-      /** The member at that ordinal if it is stale: the StatefulSet controller replaces it. */
+      /** The member at that ordinal, if it is stale: the StatefulSet controller replaces it. */
       readonly targets: readonly Target[];
     }
   | {
@@ -67,21 +69,21 @@ export type Step =
       readonly revision: string;
       readonly replicas: number;
       /**
-       * `start`: members that are about to be deleted come up at it. `end`: every member has it. `release`: the next
-       * owner of the StatefulSet is to find it. `correction`: a sync has overwritten that of a release. `keep`: a
-       * member that somebody else takes comes back at it.
+       * Which step of the rollout writes it. `start`: members that are about to be deleted are recreated at it. `end`:
+       * every member has it. `release`: the next owner of the StatefulSet has to find it. `correction`: a sync has
+       * overwritten the one of a release. `keep`: a member that somebody else deletes is recreated at it.
        */
       readonly for: 'start' | 'end' | 'release' | 'correction' | 'keep';
-      /** The members that are deleted next, so that they come up at it. */
+      /** The members that are deleted next, so that they are recreated at it. */
       readonly before: readonly Target[];
     };
 
 export type StepKind = Step['kind'];
 
-/** A step that takes a member or blocks writes. It is confirmed and recorded before it is done. */
+/** A step that acts on pods. It is recorded before it is done, with the pods. */
 export type DisruptiveStep = Extract<Step, { readonly targets: readonly Target[] }>;
 
-/** A mark without its `demote` asks MOCO for nothing, so removing it needs only the preconditions. */
+/** A mark without its `demote` asks nothing of MOCO, so removing it needs only the preconditions. */
 export const isDisruptive = (step: Step): step is DisruptiveStep =>
   'targets' in step && (step.kind !== 'undemote' || step.demoted);
 
@@ -90,7 +92,7 @@ export function ruleOf(step: DisruptiveStep): string {
   return step.kind === 'undemote' ? step.reason : step.rule;
 }
 
-/** Identifies a step: what it does, to which pods, for which update revision. */
+/** Identifies a step: what it does, to which pods, and for which update revision. */
 export function stepIdentity(step: Step, updateRevision: string): string {
   const uids = 'targets' in step ? step.targets.map(({ uid }) => uid) : [];
   const partition = step.kind === 'setPartition' ? [step.partition] : [];
@@ -98,8 +100,8 @@ export function stepIdentity(step: Step, updateRevision: string): string {
 }
 
 /**
- * Why a member is taken, or a partition lowered: the label of a step in Events and metrics, and why, in the sentence
- * for a deletion.
+ * Why a member is replaced, or a partition lowered: the label of a step in Events and metrics, and the reason in the
+ * sentence for a deletion.
  */
 export const stepRules = {
   MemberDown: 'stale and down',
@@ -117,12 +119,10 @@ export const stepRules = {
   AlreadyUpdated: null,
 } as const;
 
-/**
- * Why a member gets back the revision that it had: the label of the step `restore`, and why, in the sentence for it.
- */
+/** Why a member gets its previous revision back: the label of step `restore`, and the reason in its sentence. */
 export const restoreRules = {
-  UpdatedByOthers: 'somebody else has taken its pod, and its mysqld has not started at the update revision',
-  RestoreRequested: 'a person has asked for that',
+  UpdatedByOthers: 'somebody else deleted its pod, and its mysqld has not started at the update revision',
+  RestoreRequested: 'a person has requested it',
 } as const;
 
 export type RestoreRule = keyof typeof restoreRules;
@@ -131,11 +131,11 @@ export type StepRule = keyof typeof stepRules;
 
 interface UndemoteReasonEntry {
   readonly when: string;
-  /** As the sentence for the step has it. */
+  /** The reason as it appears in the sentence for the step. */
   readonly because: string;
 }
 
-/** Why a demotion that this controller has set is taken back. A hold is a reason as well, by its name. */
+/** Why a demotion that this controller has set is taken back. The name of a hold can also be the reason. */
 export const undemoteReasons = {
   MarkWithoutDemote: {
     when: 'the pod has the mark without `demote`, unless it is the only pod that is still due, for that revision: then the mark goes with the pod when it is evicted',

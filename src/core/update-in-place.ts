@@ -1,22 +1,24 @@
 import type { InPlaceChange, InPlaceUpdate, Resize } from './in-place-changes.ts';
 import { nextOpening, primarySeconds } from './maintenance.ts';
+import type { NotAsked } from './on-demand-facts.ts';
 import { plural, withoutFullStop } from './sentences.ts';
 import { dueMembers, isApproved, type Member, type Situation, target } from './situation.ts';
 import type { MemberFacts, Moment } from './snapshot.ts';
 import type { Step } from './step.ts';
 
-// The other way to update a member that works: its running pod is changed into what the update revision would have
-// created. Under OnDelete a pod counts as updated once its label says so. The label comes last: a member whose resize
-// does not end stays stale, and is replaced like any other.
+// The other way to update a working member: its running pod is changed into what the update revision would have
+// created. Under OnDelete a pod counts as updated once its label says so. The label is written last: a member whose
+// resize does not end stays stale, and is replaced like any other.
 
 export type StepInPlace = Extract<Step, { kind: 'updateInPlace' | 'resizeInPlace' }>;
 
 /**
- * After how long a member is replaced whose resize the kubelet has not made. It tries a deferred one every 3 minutes.
+ * How long the kubelet may take for a resize before the member is replaced. The kubelet retries a deferred resize every
+ * 3 minutes.
  */
 const resizeLimitSeconds = 300;
 
-/** The next change on the way to an update without another pod, or `null`. Only a member that works is changed. */
+/** The next change on the way to an update without another pod, or `null`. Only a working member is changed. */
 export function stepInPlace(situation: Situation, member: Member): StepInPlace | null {
   const change = changeInPlace(situation, member);
   if (change === null) return null;
@@ -38,17 +40,17 @@ function changeInPlace(situation: Situation, { facts, state, settled }: Member):
   return supersedes(inPlace) || inPlace.resize === null || isResized(inPlace.resize) ? inPlace.change : null;
 }
 
-/** Its next resize takes the place of one for another revision. */
-const supersedes = (inPlace: InPlaceUpdate | null): boolean =>
+/** Its next resize replaces one that was for another revision. */
+const supersedes = (inPlace: MemberFacts['inPlace']): boolean =>
   inPlace?.kind === 'possible' && inPlace.change.resources.length > 0;
 
-/** A resize is under way in it. */
+/** A resize of it is in progress. */
 export const isBeingResized = ({ inPlace }: MemberFacts): boolean =>
   inPlace?.kind === 'possible' && inPlace.resize !== null && !isResized(inPlace.resize);
 
 const isResized = ({ awaited }: Resize): boolean => awaited.length === 0;
 
-/** A member whose resize is not over, and what the kubelet says about it. */
+/** A member whose resize is in progress, and what the kubelet reports about it. */
 export interface AwaitedResize {
   readonly member: number;
   readonly containers: readonly string[];
@@ -58,9 +60,10 @@ export interface AwaitedResize {
 }
 
 /**
- * A due member that is being resized, or has been for less than minReadySeconds. No other member that works goes then.
+ * A due member that is being resized, or whose resize ended less than minReadySeconds ago. No other working member is
+ * replaced meanwhile.
  *
- * @param asked whose own next resize does not wait for the one that it takes the place of
+ * @param asked a member whose own next resize replaces the resize that is in progress, and does not wait for it
  */
 export function awaitingResize(situation: Situation, asked: readonly Member[] = []): AwaitedResize | null {
   const { policy, deadlines } = situation;
@@ -78,17 +81,18 @@ export function awaitingResize(situation: Situation, asked: readonly Member[] = 
 }
 
 /**
- * The primary is changed as it is, without a switchover, if no container restarts. One that can't start makes the pod
- * not ready, and then the Service of the primary has no endpoint: so the primary moves first, unless the user wants it
- * otherwise. A single member has nobody to switch over to.
+ * The primary is changed without a switchover if no container restarts. If a container cannot start, the pod is not
+ * ready, and then the primary's Service has no endpoint: so the primary moves first, unless the user wants it
+ * otherwise. A single-member cluster has no member to switch over to.
  */
 export function isUpdatedAsPrimary({ policy, replicas }: Situation, step: StepInPlace): boolean {
   const restarts = step.rule === 'ContainersRestart' || step.rule === 'ResizeRestartsContainers';
   return replicas === 1 || !restarts || policy.inPlaceUpdates.primary === 'InPlace';
 }
 
-/** How a stale member gets to the update revision, in a few words. */
-export function explainInPlace(update: InPlaceUpdate): string {
+/** How a stale member reaches the update revision, in a few words. */
+export function explainInPlace(update: InPlaceUpdate | NotAsked): string {
+  if (update.kind === 'notAsked') return 'not known yet';
   if (update.kind === 'impossible') return `by another pod: ${update.reasons.map(withoutFullStop).join('; ')}`;
   const { resources, containers } = update.change;
   const resized = [...new Set([...resources.map(({ name }) => name), ...(update.resize?.awaited ?? [])])];
@@ -104,11 +108,11 @@ export function explainInPlace(update: InPlaceUpdate): string {
 export interface NeededRestart {
   readonly member: number;
   readonly reasons: readonly string[];
-  /** When the next window for restarts opens that is long enough, within 30 days. */
+  /** When the next window for restarts of sufficient length opens, within 30 days. */
   readonly opensAt: string | null;
 }
 
-/** With `inPlace.mode: Only` a member that works is replaced only once somebody allows it, or in a window for that. */
+/** With `inPlace.mode: Only` a working member is replaced only once somebody allows it, or in a window for restarts. */
 export function restartNeeded(situation: Situation, member: Member): NeededRestart | null {
   const { policy, deadlines } = situation;
   if (policy.mode !== 'OnDelete' || policy.inPlaceUpdates.mode !== 'Only' || isApproved(situation)) return null;
@@ -119,7 +123,10 @@ export function restartNeeded(situation: Situation, member: Member): NeededResta
   return { member: ordinal, reasons: whyReplaced(facts.inPlace), opensAt: opening?.at ?? null };
 }
 
-/** When the next window for restarts begins that is long enough, be it now; `null` without one in the next 30 days. */
+/**
+ * The start of the next (or current) window for restarts of at least this length; `null` without one in the next 30
+ * days.
+ */
 function nextRestartWindow(situation: Situation, primary: boolean): Moment | null {
   const { maintenance } = situation.snapshot;
   if (maintenance === null || maintenance.restartWindows === null) return null;
@@ -127,8 +134,9 @@ function nextRestartWindow(situation: Situation, primary: boolean): Moment | nul
   return nextOpening({ windows, blackouts: [] }, primary ? primarySeconds(situation, memberSeconds) : memberSeconds);
 }
 
-function whyReplaced(inPlace: InPlaceUpdate | null): readonly string[] {
+function whyReplaced(inPlace: MemberFacts['inPlace']): readonly string[] {
   if (inPlace?.kind === 'impossible') return inPlace.reasons;
+  if (inPlace?.kind === 'notAsked') return ['it is not known yet what differs'];
   const { awaited = [], deferred = null } = inPlace?.resize ?? {};
   if (awaited.length === 0) return ['its last update in place is not done'];
   const why = deferred === null ? '' : `, and defers it: ${withoutFullStop(deferred)}`;

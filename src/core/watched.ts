@@ -1,23 +1,23 @@
-import type { LineOutcome } from './decision.ts';
+import type { NextStep } from './decision.ts';
 import { effects } from './effects.ts';
 import { type Hold, holdRules } from './rules/catalogue.ts';
 import { allPass, checks, failingChecks, needsAnswer, noAnswerMatters, silentChecks } from './rules/checks.ts';
 import type { Situation } from './situation.ts';
 
 interface Watched {
-  readonly outcome: LineOutcome;
+  readonly outcome: NextStep;
   /** An answer is missing or too old. */
   readonly asks: boolean;
-  /** Nothing is known against the checks. */
+  /** The checks do not fail, as far as is known. */
   readonly pass: boolean;
 }
 
 /**
  * Whether Prometheus has to be asked. Before a step the gates have judged its answers. A cluster is also watched while
- * its updated member participates for minReadySeconds, and while a later stage waits for it: a check that fails then
- * holds as well, and no step is waiting for an answer.
+ * its updated member participates for minReadySeconds, and while a later stage waits for the cluster: then a failing
+ * check holds as well, although no step is waiting for an answer.
  */
-export function watched(situation: Situation, outcome: LineOutcome, complete: boolean): Watched {
+export function watched(situation: Situation, outcome: NextStep, complete: boolean): Watched {
   const { snapshot, overridden } = situation;
   if (snapshot.checks.length === 0 || noAnswerMatters(situation)) return { outcome, asks: false, pass: true };
   const { hold, candidate } = outcome;
@@ -38,14 +38,14 @@ export function watched(situation: Situation, outcome: LineOutcome, complete: bo
   return { outcome: { candidate, hold: held }, asks: needsAnswer(situation, false), pass: allPass(situation) };
 }
 
-/** Nothing before the checks holds a step that asks for them. */
-function reachesChecks(situation: Situation, { candidate, hold }: LineOutcome): boolean {
+/** The step needs the checks, and no rule before those about checks holds it. */
+function reachesChecks(situation: Situation, { candidate, hold }: NextStep): boolean {
   return (
     effects(situation, candidate).some(({ kind }) => kind === 'risks') &&
     (hold === null || holdRules.indexOf(hold.rule) >= holdRules.indexOf('CheckFailing'))
   );
 }
 
-/** An updated member works, and has not participated for minReadySeconds yet. */
+/** An updated member works but has not participated for minReadySeconds yet. */
 const isSettling = (hold: Hold | null): boolean =>
   hold?.rule === 'UpdatedMemberNotParticipating' && hold.wait.for === 'minReadySeconds';

@@ -1,9 +1,11 @@
 import { backoffMilliseconds, delay } from '../base/delay.ts';
-import { linesOf, textOf } from '../base/text.ts';
+import { linesOf, mayHaveMoreValues, textOf } from '../base/text.ts';
 import { TimeLimit } from '../base/time-limit.ts';
 import type { ExchangeRequest, ExchangeResponse, World } from '../base/world.ts';
 import { ApiError, errorOfAnswer, type NoAnswerReason } from './api-error.ts';
 import { type Priority, type Reservation, TokenBucket } from './token-bucket.ts';
+
+// The only way to the API server: rate limit, time limits, retries, and one type of error.
 
 export type { Priority } from './token-bucket.ts';
 
@@ -33,6 +35,10 @@ export interface CallOptions {
   readonly reservation?: Reservation | undefined;
   /** Time limit of one attempt, from sending to the last byte of the answer; default: the client's. */
   readonly timeoutMilliseconds?: number;
+  /** An answer with more values is not parsed, and counts as unreadable. */
+  readonly mostValues?: number;
+  /** An answer with more bytes is not read to its end, and counts as unreadable. */
+  readonly mostBytes?: number;
 }
 
 export interface Call extends CallOptions {
@@ -57,11 +63,11 @@ export interface ApiClientOptions {
 }
 
 /**
- * Calls the API server: with a rate limit, time limits and one type of error. Objects go in and come out as plain JSON,
- * so that no field is lost that somebody else has put there.
+ * Calls the API server, with a rate limit, time limits and one type of error. Objects go in and come out as plain JSON,
+ * so that no field of other programs is lost.
  *
- * A GET is retried after no answer, 429 and 5xx. A write is retried only if it can't have been carried out: the
- * connection was refused, or the server said 429 or 503 together with when to come back.
+ * A GET is retried after no answer, 429 and 5xx. A write is retried only if it cannot have been carried out: the
+ * connection was refused, or the server answered 429 or 503 with a Retry-After.
  */
 export class ApiClient {
   readonly #world: World;
@@ -79,18 +85,19 @@ export class ApiClient {
   }
 
   /**
-   * Takes the tokens for several calls before the first of them. The caller must end the reservation. `null` when the
-   * signal is aborted before.
+   * Takes the tokens for several calls in a namespace before the first of them. The caller must end the reservation.
+   * `null` if the signal is aborted first.
    */
-  reserve(priority: Priority, calls: number, signal: AbortSignal): Promise<Reservation | null> {
-    return this.#bucket.reserve(priority, calls, signal);
+  reserve(priority: Priority, calls: number, namespace: string, signal: AbortSignal): Promise<Reservation | null> {
+    return this.#bucket.reserve(priority, calls, signal, namespace);
   }
 
   /** Resolves to the answer's body. Rejects with `ApiError` and nothing else. */
   async call<T>(call: Call): Promise<T> {
     const { priority, signal, reservation, retries = defaultRetries } = call;
     for (let failures = 0; ; ) {
-      if (!reservation?.take() && !(await this.#bucket.take(priority, signal))) throw aborted(call, signal);
+      if (!reservation?.take() && !(await this.#bucket.take(priority, signal, 1, namespaceOf(call))))
+        throw aborted(call, signal);
       try {
         return await this.#once<T>(call);
       } catch (error) {
@@ -103,8 +110,8 @@ export class ApiClient {
   }
 
   /**
-   * The lines of an endless answer, such as a watch. Only the answer's head has a time limit; the reader decides how
-   * long silence may last. Ends when the server ends it, else throws `ApiError`. Leaving the loop closes it.
+   * The lines of an endless answer, such as a watch. Only the response header has a time limit; the reader decides how
+   * long silence may last. Ends when the server ends it, otherwise throws `ApiError`. Leaving the loop closes it.
    */
   async *stream(requestPath: string, query: Query, signal: AbortSignal): AsyncGenerator<string, void, undefined> {
     const call: Call = { method: 'GET', path: requestPath, query, priority: 'read', signal };
@@ -125,7 +132,7 @@ export class ApiClient {
     const limit = new TimeLimit(this.#world, call.timeoutMilliseconds ?? this.#timeoutMilliseconds, call.signal);
     try {
       const { body } = await this.#send(call, 'call', limit);
-      return parsed(call, await textOf(body)) as T;
+      return parsed(call, await textOf(body, call.mostBytes)) as T;
     } catch (error) {
       throw noAnswer(call, error, limit);
     } finally {
@@ -135,14 +142,14 @@ export class ApiClient {
 
   #assertMaySend(call: Call): void {
     if (call.isStillWanted?.() === false) {
-      throw silent(call, 'TooLate', 'it was no longer wanted when its turn came, so that nothing was sent', undefined);
+      throw silent(call, 'TooLate', 'it was no longer wanted when its turn came, so nothing was sent', undefined);
     }
     if (call.method !== 'GET' && !this.#mayWrite(call.priority)) {
-      throw silent(call, 'NotLeading', 'this process does not lead, so that nothing was sent', undefined);
+      throw silent(call, 'NotLeading', 'this process does not lead, so nothing was sent', undefined);
     }
   }
 
-  /** The answer, if it is 2xx. */
+  /** The answer, if its status is 2xx. */
   async #send(call: Call, pool: ExchangeRequest['pool'], { signal }: TimeLimit): Promise<ExchangeResponse> {
     const { method, body, contentType = 'application/json' } = call;
     const response = await this.#world.exchange({
@@ -170,6 +177,9 @@ export class ApiClient {
   }
 }
 
+/** Namespaces take turns. Empty for objects without a namespace. */
+const namespaceOf = ({ path: requestPath }: Call): string => /\/namespaces\/([^/]+)\//.exec(requestPath)?.[1] ?? '';
+
 function notCarriedOut(reason: string): boolean {
   const reasons: readonly NoAnswerReason[] = ['ConnectionRefused', 'CredentialsUnavailable'];
   return (reasons as readonly string[]).includes(reason);
@@ -184,6 +194,10 @@ function withQuery(requestPath: string, query: Query = {}): string {
 /** An answer without a body is `undefined`. */
 function parsed(call: Call, text: string): unknown {
   if (text === '') return undefined;
+  const { mostValues = Number.POSITIVE_INFINITY } = call;
+  if (mostValues < text.length && mayHaveMoreValues(text, mostValues)) {
+    throw silent(call, 'UnreadableAnswer', `expected an object of at most ${mostValues} values, got more`, undefined);
+  }
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -201,14 +215,14 @@ function noAnswer(call: Call, error: unknown, { passed }: Pick<TimeLimit, 'passe
 }
 
 function aborted(call: Call, signal: AbortSignal | undefined): ApiError {
-  return silent(call, 'Aborted', 'given up by the caller', signal?.reason);
+  return silent(call, 'Aborted', 'aborted by the caller', signal?.reason);
 }
 
 function silent({ method, path }: Call, reason: NoAnswerReason, message: string, cause: unknown): ApiError {
   return new ApiError({ status: 0, reason, message: `${method} ${path}: ${reason}: ${message}`, cause });
 }
 
-/** Node tries every address of a name and then throws all of its errors in one. */
+/** Node tries every address of a name and then throws all its errors as one. */
 function codesOf(error: unknown): readonly string[] {
   if (error instanceof AggregateError) {
     const codes = error.errors.map((inner) => codesOf(inner)[0] ?? '');

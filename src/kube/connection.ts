@@ -5,17 +5,19 @@ import type { Exchange, ExchangeRequest, ExchangeResponse } from '../base/world.
 import { ApiError } from './api-error.ts';
 import { type Credentials, Kubeconfig, type KubeconfigChoice } from './kubeconfig.ts';
 
+// The connection to the API server: pools, credentials, proxies, and certificates that rotate.
+
 export { ConfigurationError } from './kubeconfig-files.ts';
 
 /** Shorter than the 90 s after which an API server closes an idle connection, and than most load balancers' limits. */
 const keepAliveMilliseconds = 30_000;
 const mostCallConnections = 16;
 /**
- * TCP keep-alive: the kernel probes a peer that is silent this long, and closes the connection when no answer comes.
+ * TCP keep-alive: the kernel probes a peer after this much silence, and closes the connection if it does not answer.
  */
 const probing = { allowH2: false, keepAlive: true, keepAliveInitialDelay: 30_000 };
 const unauthorized = 401;
-/** Defined by the World. */
+/** The World sets the time limits. */
 const noTimeLimits = { headersTimeout: 0, bodyTimeout: 0 };
 
 interface Pools {
@@ -25,7 +27,8 @@ interface Pools {
 }
 
 /**
- * Opens no connection yet. Throws `ConfigurationError` if the configuration does not say where to connect, or as whom.
+ * Opens no connection yet. Throws `ConfigurationError` if the configuration does not say where to connect, or as which
+ * user.
  */
 export const connect = (choice: KubeconfigChoice): Connection => new Connection(choice);
 
@@ -70,7 +73,9 @@ export class Connection {
     return this.#send(request, renewed);
   }
 
-  /** Reads everything again: the token may have been rotated, the kubeconfig rewritten. `null` where that fails. */
+  /**
+   * Reads everything again, because the token may have been rotated or the kubeconfig rewritten. `null` if that fails.
+   */
   async #renew(refused: Kubeconfig): Promise<Credentials | null> {
     try {
       if (this.#kubeconfig === refused) this.#kubeconfig = Kubeconfig.load(this.#choice);
@@ -93,12 +98,12 @@ export class Connection {
       signal: request.signal,
       ...noTimeLimits,
     });
-    // Whoever reads the body gets its error; this is for the moment before anybody does.
+    // The reader of the body receives its error; this handles an error that comes before anyone reads.
     response.body.on('error', () => {});
     return { status: response.statusCode, headers: flat(response.headers), body: response.body };
   }
 
-  /** Opens new connections if the certificates have changed; current watches may end on the old ones. */
+  /** Opens new connections if the certificates have changed; watches that are running may end on the old ones. */
   #pool(which: ExchangeRequest['pool'], { tls: options, socks }: Credentials): Dispatcher {
     if (this.#pools === null || !isDeepStrictEqual(this.#pools.options, options)) {
       if (this.#pools) this.#retire(this.#pools);
@@ -128,7 +133,9 @@ async function credentialsOf(kubeconfig: Kubeconfig): Promise<Credentials> {
   }
 }
 
-/** undici starts a request when it has a connection for it: what throws there ends the request, not the connection. */
+/**
+ * undici starts a request when it has a connection for it: an error thrown there ends the request, not the connection.
+ */
 function asking(assertMaySend = (): void => {}): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
     const start = handler.onRequestStart?.bind(handler);
@@ -140,7 +147,10 @@ function asking(assertMaySend = (): void => {}): Dispatcher.DispatcherComposeInt
   };
 }
 
-/** HTTP/1.1, one request a connection at a time: a lost packet or a slow body holds up nobody else. */
+/**
+ * HTTP/1.1, one request at a time on each connection, so that a lost packet or a slow body does not delay other
+ * requests.
+ */
 function dispatcher(options: DispatcherOptions, connections: number | null): Dispatcher {
   const common = {
     connections,

@@ -6,6 +6,8 @@ import { type EventSeries, eventName, eventOf, namespaceOf, type Occurrence, ser
 import { events, path } from './resource.ts';
 import { TokenBucket } from './token-bucket.ts';
 
+// Writes Events without delaying its callers: best effort, merged and bounded.
+
 /** The limit for Events alone, below the limit that all calls share. */
 const eventsPerSecond = 10;
 const eventsAtOnce = 50;
@@ -27,7 +29,7 @@ export interface EventRecorderOptions {
 
 interface ReportedSeries extends EventSeries {
   readonly seenAtMilliseconds: number;
-  /** Whether the API server has it, so that the next write is a patch. */
+  /** Whether the API server already has it, so that the next write is a patch. */
   readonly created: boolean;
 }
 
@@ -60,7 +62,7 @@ export class EventRecorder {
     this.#forgetOld();
     const key = seriesKey(occurrence);
     if (!this.#pending.has(key) && this.#pending.size >= mostPending) {
-      this.#options.log.warn({ reason: occurrence.reason }, `more than ${mostPending} events wait: dropped one`);
+      this.#options.log.warn({ reason: occurrence.reason }, `Dropped an Event: more than ${mostPending} are pending`);
       return;
     }
     const before = this.#reported.get(key);
@@ -115,7 +117,7 @@ export class EventRecorder {
 
   /** Writes one after another, each in its newest state. Never rejects. */
   async #writeAll(): Promise<void> {
-    // Not in the caller's stack.
+    // Outside the caller's stack.
     await Promise.resolve();
     for (const key of this.#pending) {
       if (!(await this.#bucket.take('events', this.#stop.signal))) break;
@@ -139,7 +141,7 @@ export class EventRecorder {
         const namespace = namespaceOf(reported.occurrence);
         if (tries >= mostTries || !mayPass(error) || this.#stop.signal.aborted) {
           const level = isNamespaceTerminating(error) ? 'debug' : 'warn';
-          log[level]({ error, reason, namespace }, 'could not write an event: dropped it');
+          log[level]({ error, reason, namespace }, 'Failed to write an Event; dropped it');
           return;
         }
         await delay(world, backoffMilliseconds(tries, retryBackoff, world.random()), this.#stop.signal);

@@ -1,6 +1,8 @@
 import { V1MicroTime } from '@kubernetes/client-node';
 import { apiVersion, events, type ResourceKind } from './resource.ts';
 
+// The Event objects of events.k8s.io/v1.
+
 export interface ObjectReference {
   readonly apiVersion?: string;
   readonly kind: string;
@@ -17,19 +19,19 @@ export const referenceTo = (
 
 export interface Occurrence {
   readonly regarding: ObjectReference;
-  /** Gets an Event of its own, because `kubectl describe` finds Events by the one object that they are about. */
+  /** Gets an Event of its own, because `kubectl describe` finds Events by the object that they regard. */
   readonly alsoRegarding?: ObjectReference;
   readonly related?: ObjectReference;
   readonly type: 'Normal' | 'Warning';
   /** Why, in CamelCase. */
   readonly reason: string;
-  /** The action, or the failed one, in CamelCase. */
+  /** The action that was taken, or failed, in CamelCase. */
   readonly action: string;
-  /** A sentence for people; cut after 1 kB of UTF-8. */
+  /** A sentence for people; truncated after 1 kB of UTF-8. */
   readonly note: string;
 }
 
-/** Who reports it. */
+/** The reporting controller. */
 export interface Reporter {
   readonly component: string;
   readonly instance: string;
@@ -59,7 +61,7 @@ export function seriesKey({ regarding, related, type, reason, action, note }: Oc
   ]);
 }
 
-/** A unique name, as client-go makes it: the object's name and a unique suffix. */
+/** A unique name, built as in client-go: the object's name and a unique suffix. */
 export function eventName({ regarding }: Occurrence, unique: string): string {
   return `${regarding.name.slice(0, longestNameCharacters - unique.length - 1)}.${unique}`;
 }
@@ -101,7 +103,7 @@ const referenceIdentity = ({ kind, namespace, name, uid }: ObjectReference): rea
   uid,
 ];
 
-/** Cut to the API server's limit, in whole characters. */
+/** Truncates to the API server's limit, without splitting a character. */
 function cut(note: string): string {
   const bytes = new TextEncoder().encode(note);
   if (bytes.length <= longestNoteBytes) return note;

@@ -5,6 +5,8 @@ import type { User } from '@kubernetes/client-node';
 import { jsonOf, textOf } from '../base/text.ts';
 import type { ClusterEntry, ExecConfig } from './kubeconfig-files.ts';
 
+// Credentials from an exec plugin of a kubeconfig.
+
 /** What a plugin returns; times are RFC 3339. */
 interface Credential {
   readonly token?: string;
@@ -14,16 +16,16 @@ interface Credential {
 }
 
 const kind = 'ExecCredential';
-/** The extension of a cluster with what its administrator has for the plugin. */
+/** The extension of a cluster with its administrator's configuration of the plugin. */
 const pluginExtension = 'client.authentication.k8s.io/exec';
 
 /** The name under which client-node finds it. */
 export const execProvider = 'moco-rollout-exec';
 
 /**
- * Credentials from a command (client.authentication.k8s.io/v1 and v1beta1), as client-go runs it: with
- * KUBERNETES_EXEC_INFO, which client-node 2.0.1 leaves out, and on the terminal if it may ask. They are kept until they
- * expire.
+ * Credentials from a command (client.authentication.k8s.io/v1 and v1beta1), run as client-go does: with
+ * KUBERNETES_EXEC_INFO, which client-node 2.0.1 leaves out, and on the terminal if it is interactive. They are kept
+ * until they expire.
  */
 export class ExecCredential {
   readonly #exec: ExecConfig;

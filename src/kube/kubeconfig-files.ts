@@ -2,8 +2,11 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import { load as parseYaml } from 'js-yaml';
 
+// Reads kubeconfig files and merges them.
+
 /**
- * The configuration does not say where to connect, or as whom. The message is a sentence for the person who wrote it.
+ * The configuration does not say where to connect, or as which user. The message is a sentence for the person who wrote
+ * it.
  */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
@@ -31,12 +34,15 @@ export interface ClusterEntry {
   readonly extensions?: readonly { readonly name: string; readonly extension: unknown }[] | null;
 }
 
-/** What of a user client-node does not know, and what has paths. */
+/** The parts of a user that client-node does not know, that are paths, or that options may replace. */
 export interface UserEntry {
   readonly 'client-certificate'?: string;
   readonly 'client-key'?: string;
+  readonly token?: string;
   readonly tokenFile?: string;
   readonly exec?: ExecConfig;
+  readonly 'auth-provider'?: { readonly name?: string } | null;
+  readonly as?: string;
   readonly 'as-uid'?: string;
   readonly 'as-groups'?: readonly string[];
   readonly 'as-user-extra'?: Readonly<Record<string, readonly string[]>>;
@@ -48,7 +54,7 @@ interface ContextEntry {
   readonly namespace?: string;
 }
 
-/** The fields of a kubeconfig. Entries without a name, or of another form, are client-node's to refuse. */
+/** The fields of a kubeconfig. client-node refuses entries without a name, or with a different structure. */
 export interface KubeconfigContent {
   readonly clusters: readonly { readonly name: string; readonly cluster?: ClusterEntry | null | undefined }[];
   readonly users: readonly { readonly name: string; readonly user?: UserEntry | null | undefined }[];
@@ -109,7 +115,7 @@ function withPaths<Entry extends object>(
   return { ...entry, ...Object.fromEntries(given.map((name) => [name, at(String(entry[name]))])) };
 }
 
-/** A command without a slash is looked for in PATH. */
+/** A command without a slash is looked up in PATH. */
 function withExecPath(user: UserEntry, at: (path: string) => string): UserEntry {
   const { exec } = user;
   return exec?.command?.includes(sep) ? { ...user, exec: { ...exec, command: at(exec.command) } } : user;

@@ -10,33 +10,35 @@ import {
 import type { Dispatcher } from 'undici';
 import { ExecCredential, execProvider } from './exec-credential.ts';
 import { ConfigurationError, readKubeconfigs, type UserEntry } from './kubeconfig-files.ts';
+import { type KubeconfigOverrides, noOverrides, withOverrides } from './kubeconfig-overrides.ts';
 import { type Environment, proxyOf } from './proxy-environment.ts';
+
+// One context of a kubeconfig as the connection needs it.
 
 export interface Credentials {
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly tls: DispatcherOptions;
   /**
-   * Through a SOCKS proxy, by client-node: undici's own way calls itself an experiment (8.12), to everybody who starts
-   * it.
+   * Through a SOCKS proxy, by client-node: undici's own implementation prints a warning that it is experimental (8.12).
    */
   readonly socks: Dispatcher | null;
 }
 
 export interface KubeconfigChoice {
-  /** Several files are merged as by kubectl. `null`: from inside of a pod, by its ServiceAccount. */
+  /** Several files are merged as kubectl does. `null`: inside a pod, with its ServiceAccount. */
   readonly kubeconfigPath: string | readonly string[] | null;
-  /** Default: the current context. */
-  readonly context?: string;
+  /** Specified in addition, as with kubectl's options. */
+  readonly overrides?: KubeconfigOverrides;
   /** Directory of a pod's own files; default: the root of the file system. */
   readonly podRoot?: string;
-  /** With the proxies for a kubeconfig without `proxy-url`; default: none. */
+  /** Proxies for a kubeconfig without `proxy-url`; default: none. */
   readonly environment?: Environment;
 }
 
 /**
- * client-node's kubeconfig for one context. It reads entries and authenticates; files, exec plugins, the rest of
- * impersonation and proxies of the environment are read here. What it would make a new connection pool of for every
- * request comes out as plain options instead.
+ * client-node's kubeconfig for one context. client-node reads entries and authenticates; files, exec plugins, the rest
+ * of impersonation and the proxies of the environment are read here. Values for which it would create a new connection
+ * pool for every request are returned as plain options instead.
  */
 export class Kubeconfig extends KubeConfig {
   #tls: DispatcherOptions = { type: 'none' };
@@ -48,10 +50,15 @@ export class Kubeconfig extends KubeConfig {
   }
 
   /** Throws `ConfigurationError`. */
-  static load({ kubeconfigPath, context, podRoot = '', environment = {} }: KubeconfigChoice): Kubeconfig {
+  static load({
+    kubeconfigPath,
+    overrides = noOverrides,
+    podRoot = '',
+    environment = {},
+  }: KubeconfigChoice): Kubeconfig {
     const kubeconfig = new Kubeconfig();
-    if (kubeconfigPath === null) kubeconfig.#loadInCluster(podRoot);
-    else kubeconfig.#loadFiles([kubeconfigPath].flat(), context, environment);
+    if (kubeconfigPath === null) kubeconfig.#loadInCluster(podRoot, overrides);
+    else kubeconfig.#loadFiles([kubeconfigPath].flat(), overrides, environment);
     return kubeconfig;
   }
 
@@ -60,12 +67,12 @@ export class Kubeconfig extends KubeConfig {
     return this.getContextObject(this.getCurrentContext())?.namespace?.trim() || 'default';
   }
 
-  /** The address without a password: none is ever sent with it, and none may reach the logs. */
+  /** The address without a password: the password is never sent and must not reach the logs. */
   get server(): string {
     return withoutPassword(this.getCurrentCluster()?.server ?? '');
   }
 
-  /** Reads files that may have changed, runs an exec plugin whose credential has expired. Rejects when it can't. */
+  /** Reads files that may have changed, and runs an exec plugin whose credential has expired. Rejects if that fails. */
   credentials(): Promise<Credentials> {
     this.#pending ??= this.#read().finally(() => {
       this.#pending = null;
@@ -86,35 +93,38 @@ export class Kubeconfig extends KubeConfig {
     return this.#tls.type === 'socks' ? this.#tls : { type: 'none' };
   }
 
-  #loadInCluster(podRoot: string): void {
+  #loadInCluster(podRoot: string, { userEntry }: KubeconfigOverrides): void {
     if (!process.env['KUBERNETES_SERVICE_HOST'] || !process.env['KUBERNETES_SERVICE_PORT']) {
       throw new ConfigurationError(
         'expected a kubeconfig, or to run in a pod (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set); got neither',
       );
     }
     this.loadFromCluster(podRoot);
+    const { as: impersonateUser } = userEntry;
+    if (impersonateUser) this.users = this.users.map((one) => ({ ...one, impersonateUser }));
+    this.#impersonation = impersonationOf(userEntry);
   }
 
-  #loadFiles(files: readonly string[], context: string | undefined, environment: Environment): void {
-    const content = readKubeconfigs(files);
+  #loadFiles(files: readonly string[], overrides: KubeconfigOverrides, environment: Environment): void {
+    const content = withOverrides(readKubeconfigs(files), overrides);
     const place = files.join(', ');
     try {
-      // YAML has JSON within it.
+      // JSON is a subset of YAML.
       this.loadFromString(JSON.stringify(content));
     } catch (error) {
       const came = error instanceof Error ? error.message.split('\n')[0] : String(error);
       throw new ConfigurationError(`expected a kubeconfig in ${place}, got: ${came}`, { cause: error });
     }
-    if (context !== undefined) this.setCurrentContext(context);
     const { cluster, user } = this.#check(place);
     const proxyUrl = cluster.proxyUrl || proxyOf(cluster.server, environment);
     if (proxyUrl) this.clusters = this.clusters.map((one) => (one === cluster ? { ...one, proxyUrl } : one));
     checkProxy(cluster.name, proxyUrl);
     const entry = content.users.find(({ name }) => name === user.name)?.user ?? {};
+    checkProvider(user.name, entry, place);
     this.#impersonation = impersonationOf(entry);
     const { exec: _exec, token: _token, ...others } = user;
     const provided = ((): User | null => {
-      // What client-node reads for pods alone, under another name. It wins over `token`.
+      // client-node reads this for pods only, under another name. It has precedence over `token`.
       if (entry.tokenFile)
         return { ...others, authProvider: { name: 'tokenFile', config: { tokenFile: entry.tokenFile } } };
       if (!entry.exec) return null;
@@ -146,7 +156,7 @@ export class Kubeconfig extends KubeConfig {
   }
 }
 
-/** The headers that client-node does not send: of `as` it sends the user. */
+/** The headers that client-node does not send: for `as` it sends only the user. */
 function impersonationOf({
   'as-uid': uid,
   'as-groups': groups = [],
@@ -162,6 +172,14 @@ function impersonationOf({
       ]),
     ),
   };
+}
+
+/** The same check as kubectl since 1.26. client-node would still run the command that such a provider names. */
+function checkProvider(user: string, { 'auth-provider': provider }: UserEntry, file: string): void {
+  if (!provider || provider.name === 'oidc') return;
+  throw new ConfigurationError(
+    `expected credentials of the user ${user} in ${file} that kubectl reads, got the auth-provider ${provider.name}, which it has not read since 1.26: use exec instead`,
+  );
 }
 
 function checkServer({ name, server, skipTLSVerify }: Cluster, file: string): void {
@@ -186,7 +204,7 @@ function checkProxy(name: string, proxyUrl: string | null | undefined): void {
   }
 }
 
-/** `https://user:password@host/path` without what stands before the `@`. */
+/** `https://user:password@host/path` without the part before the `@`. */
 function withoutPassword(address: string): string {
   return address.replace(/\/\/[^/]*@/, '//');
 }

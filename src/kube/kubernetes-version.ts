@@ -47,7 +47,7 @@ export async function kubernetesVersion(client: ApiClient, signal?: AbortSignal)
 }
 
 /**
- * Resolves once the API server has a supported version, at once if `gitVersion` is one, or when aborted. Logs each
+ * Resolves once the API server has a supported version (at once if `gitVersion` is one), or when aborted. Logs each
  * message once.
  */
 export async function untilSupported(
@@ -59,7 +59,7 @@ export async function untilSupported(
     const { supported, sentence } = judgeKubernetes(version);
     if (sentence !== null && sentence !== logged) log.warn({ kubernetes: version }, sentence);
     if (supported) {
-      if (version !== gitVersion) log.info({ kubernetes: version }, 'the API server has a supported version now');
+      if (version !== gitVersion) log.info({ kubernetes: version }, 'API server version is supported now');
       return;
     }
     logged = sentence ?? '';

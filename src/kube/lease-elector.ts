@@ -6,7 +6,9 @@ import { heldBy, heldByNobody, holderOf, type Lease, parseLease } from './lease.
 import { apiVersion, leases, path } from './resource.ts';
 import { keyOf } from './store.ts';
 
-/** Candidates wait up to so much longer than the retry period, so that they don't all ask at once. */
+// Leader election. The clock decides whether this process still leads, not a timer.
+
+/** Candidates wait longer than the retry period by up to this factor, so that they do not all ask at once. */
 const jitter = 1.2;
 
 export interface LeaseElectorOptions {
@@ -18,11 +20,17 @@ export interface LeaseElectorOptions {
   readonly identity: string;
   /** How long other candidates wait for an unrenewed lease. */
   readonly leaseDurationMilliseconds: number;
-  /** How long the leader keeps leading without a renewal: shorter, by more than clocks can drift apart. */
+  /**
+   * How long the leader keeps leading without a renewal: shorter than the lease duration by more than clocks can drift
+   * apart.
+   */
   readonly renewDeadlineMilliseconds: number;
-  /** Several times shorter than that. */
+  /** Several times shorter than the renew deadline. */
   readonly retryPeriodMilliseconds: number;
-  /** Of the lease while this process holds it, and until another one does. */
+  /**
+   * Annotations that the lease gets when this process acquires or renews it. They stay until another process changes
+   * them.
+   */
   readonly annotations?: Readonly<Record<string, string>> | null;
   readonly log: Log;
   readonly onStartedLeading: () => void;
@@ -38,7 +46,7 @@ interface ObservedLease {
 
 /**
  * One of several candidates for a coordination.k8s.io Lease, by client-go's rules. Leads at most once: when the lease
- * is lost, `run` ends and the process is expected to.
+ * is lost, `run` ends and the process should too.
  */
 export class LeaseElector {
   readonly #options: LeaseElectorOptions;
@@ -55,9 +63,9 @@ export class LeaseElector {
   }
 
   /**
-   * Whether a write may be started now. Judged by the clock at every call: false once the renew deadline has passed,
-   * even where the timer that should have noticed is late, because the process was stopped or the loop blocked; and
-   * from the very moment of an abort or a release.
+   * Whether a write may be started now. Checked against the clock at every call. It is false once the renew deadline
+   * has passed, even if the timer that should have noticed is late because the process was stopped or the loop blocked.
+   * It is also false from the moment of an abort or a release.
    */
   isLeader(): boolean {
     return this.#leading && !this.#ending && this.#leftMilliseconds() > 0;
@@ -76,9 +84,9 @@ export class LeaseElector {
     await this.#running;
     const { log } = this.#options;
     try {
-      if (await this.#release()) log.info(this.#fields(), 'released the lease');
+      if (await this.#release()) log.info(this.#fields(), 'Released the lease');
     } catch (error) {
-      log.warn({ ...this.#fields(), error }, 'could not release the lease, it will run out');
+      log.warn({ ...this.#fields(), error }, 'Failed to release the lease; it will expire');
     }
   }
 
@@ -100,14 +108,14 @@ export class LeaseElector {
   async #run(signal: AbortSignal): Promise<void> {
     const { log, onStartedLeading, onStoppedLeading } = this.#options;
     if (!(await this.#acquire(signal))) return;
-    log.info(this.#fields(), 'leading');
+    log.info(this.#fields(), 'Became leader');
     this.#leading = true;
     try {
       onStartedLeading();
       await this.#keep(signal);
-      if (!signal.aborted) log.error(this.#fields(), 'the lease was lost');
+      if (!signal.aborted) log.error(this.#fields(), 'Lost the lease');
     } catch (error) {
-      log.error({ ...this.#fields(), error }, 'could not start to lead');
+      log.error({ ...this.#fields(), error }, 'Failed to start leading');
     }
     this.#leading = false;
     onStoppedLeading();
@@ -164,13 +172,13 @@ export class LeaseElector {
     } catch (error) {
       if (signal.aborted) return false;
       if (isConflict(error) || isNotFound(error) || isAlreadyExists(error)) {
-        log.debug({ ...this.#fields(), error }, 'somebody else has written the lease');
-        // It is read again, or the next attempt would fail the same way.
+        log.debug({ ...this.#fields(), error }, 'Another process wrote the lease');
+        // The lease is read again, or the next attempt would fail in the same way.
         await this.#read(signal).catch((again: unknown) => {
-          if (!signal.aborted) log.warn({ ...this.#fields(), error: again }, 'could not read the lease');
+          if (!signal.aborted) log.warn({ ...this.#fields(), error: again }, 'Failed to read the lease');
         });
       } else {
-        log.warn({ ...this.#fields(), error }, 'could not get or renew the lease');
+        log.warn({ ...this.#fields(), error }, 'Failed to acquire or renew the lease');
       }
       return false;
     }
@@ -218,7 +226,7 @@ export class LeaseElector {
       priority: 'lease',
       retries: 0,
       timeoutMilliseconds: this.#callTimeoutMilliseconds,
-      // A leader that was suspended between these lines and the network renews nothing when it resumes.
+      // A leader that was suspended between here and the network renews nothing when it resumes.
       isStillWanted: () => !this.#leading || this.#leftMilliseconds() > 0,
       ...(signal && { signal }),
     });

@@ -1,7 +1,9 @@
 import { V1MicroTime } from '@kubernetes/client-node';
 import { metadataOf } from './raw-object.ts';
 
-/** A coordination.k8s.io/v1 Lease, as far as electing a leader goes. Everything else in it stays as it came. */
+/**
+ * The parts of a coordination.k8s.io/v1 Lease that leader election uses. Everything else in it is kept as it was read.
+ */
 export interface Lease {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -26,7 +28,7 @@ export function holderOf({ spec }: Lease): string {
   return spec?.holderIdentity ?? '';
 }
 
-/** The lease as its next holder, or its present one, writes it. */
+/** The lease as its next or present holder writes it. */
 export function heldBy(
   identity: string,
   before: Lease,
@@ -66,7 +68,7 @@ export function heldByNobody(before: Lease, wallMilliseconds: number): Lease {
   };
 }
 
-/** Throws `TypeError` where the answer isn't a lease. */
+/** Throws `TypeError` if the answer is not a lease. */
 export function parseLease(answer: unknown): Lease {
   if (metadataOf(answer) === null) throw new TypeError(`expected a Lease, got ${JSON.stringify(answer)}`);
   return answer as Lease;

@@ -1,12 +1,13 @@
 import { isObject, type Json } from '../base/json.ts';
-import { jsonOf, longestQuotedCharacters, quoted } from '../base/text.ts';
+import { jsonOf, longestQuotedCharacters, mayHaveMoreValues, quoted } from '../base/text.ts';
 import type { ApiClient, CallOptions } from './api-client.ts';
-import { metadataOf } from './raw-object.ts';
+import { textsAt } from './json-outline.ts';
+import { metadataOf, type RawMetadata } from './raw-object.ts';
 import { path, type ResourceKind } from './resource.ts';
 
-// What the API server sends to whoever lists and watches.
+// What the API server sends for a list and a watch.
 
-/** Why something that the API server sent is not in the cache. A closed set: it is a metric's label. */
+/** Why something that the API server sent is not in the cache. A closed set, because it is a metric's label. */
 export type DecodeFailureReason =
   /** An entry of a list without metadata. */
   | 'NotAnObject'
@@ -17,7 +18,9 @@ export type DecodeFailureReason =
   /** A watch event of a type that this program doesn't know. */
   | 'UnknownEvent'
   /** A malformed watch event, or one without an object. */
-  | 'UnreadableEvent';
+  | 'UnreadableEvent'
+  /** An object with too many values. */
+  | 'TooLarge';
 
 /** All objects of a kind, or those of one namespace. */
 export interface ListedKind {
@@ -27,14 +30,14 @@ export interface ListedKind {
 
 export interface ListPage {
   readonly items: readonly unknown[];
-  /** Of the whole list: a watch from here misses nothing. */
+  /** The resourceVersion of the whole list: a watch from here misses nothing. */
   readonly resourceVersion: string;
   readonly next: string | undefined;
 }
 
 /**
- * The pages of a list, one after another; `options` are those of each call. Throws `ApiError`, and `TypeError` where an
- * answer isn't a list or one of another kind.
+ * The pages of a list, one after another; `options` apply to each call. Throws `ApiError`, and `TypeError` if an answer
+ * is not a list of this kind.
  */
 export async function* pagesOf(
   client: ApiClient,
@@ -57,7 +60,7 @@ function parseListPage(answer: unknown, place: string, expected: string): ListPa
   const list: Json = isObject(answer) ? answer : {};
   const metadata = isObject(list['metadata']) ? list['metadata'] : {};
   const { resourceVersion, continue: next } = metadata;
-  // Go writes a list without any item as null.
+  // Go writes a list without items as null.
   const items = list['items'] ?? [];
   if (!Array.isArray(items) || typeof resourceVersion !== 'string' || list['kind'] !== expected) {
     throw new TypeError(`expected a ${expected} at ${place}, got ${quoted(list['kind'] ?? typeof answer)}`);
@@ -69,9 +72,11 @@ export type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: Json; readonly resourceVersion: string }
   /** `endsList`: everything that existed when a streamed list began has been sent. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly endsList: boolean }
-  /** The server gives the watch up; `status` is a Status. */
+  /** The server ends the watch; `status` is a Status. */
   | { readonly type: 'ERROR'; readonly status: unknown }
-  /** `broken`: not even JSON, so that there is no telling what was missed. */
+  /** The object has too many values, so it is not parsed. */
+  | { readonly type: 'TOO_LARGE'; readonly metadata: RawMetadata; readonly resourceVersion: string }
+  /** `broken`: not even JSON, so it is unknown what was missed. */
   | {
       readonly type: 'UNREADABLE';
       readonly why: string;
@@ -81,10 +86,20 @@ export type WatchEvent =
 
 const endOfListAnnotation = 'k8s.io/initial-events-end';
 
+/**
+ * The maximum for one object. Real ones have some thousand values. The API server accepts half a million, which would
+ * take the thread that renews the lease a second, whenever a tenant touches the object.
+ */
+export const mostValuesOfObject = 50_000;
+
+/** The maximum for one object as JSON: etcd accepts 1.5 MB, and JSON writes some characters with six bytes. */
+export const mostBytesOfObject = 16 * 1024 * 1024;
+
 export function parseWatchEvent(line: string): WatchEvent {
+  if (mayHaveMoreValues(line, mostValuesOfObject)) return tooLargeEvent(line);
   const event = jsonOf(line);
   if (event === undefined) return unreadableEvent(`expected JSON, got ${line.slice(0, longestQuotedCharacters)}`, true);
-  if (!isObject(event)) return unreadableEvent('expected an event, got another value', true);
+  if (!isObject(event)) return unreadableEvent('expected an event, got something else', true);
   const { type, object } = event;
   switch (type) {
     case 'ERROR':
@@ -111,11 +126,19 @@ export function parseWatchEvent(line: string): WatchEvent {
   }
 }
 
+function tooLargeEvent(line: string): WatchEvent {
+  const why = `expected an object of at most ${mostValuesOfObject} values, got more`;
+  if (!(textsAt(line, [])['type'] ?? '').match(/^(ADDED|MODIFIED|DELETED)$/)) return unreadableEvent(why, true);
+  const metadata = metadataOf({ metadata: textsAt(line, ['object', 'metadata']) });
+  if (metadata === null) return unreadableEvent(why, true);
+  return { type: 'TOO_LARGE', metadata, resourceVersion: metadata.resourceVersion };
+}
+
 function unreadableEvent(why: string, broken: boolean): WatchEvent {
   return { type: 'UNREADABLE', why, reason: 'UnreadableEvent', broken };
 }
 
-/** The object of a bookmark has nothing but its resourceVersion, and an annotation if it ends a streamed list. */
+/** The object of a bookmark has only its resourceVersion, and an annotation if it ends a streamed list. */
 function bookmarkOf(object: unknown): { readonly resourceVersion: string; readonly endsList: boolean } | null {
   const metadata = isObject(object) ? object['metadata'] : null;
   if (!isObject(metadata)) return null;

@@ -1,3 +1,5 @@
+// HTTP requests to pods and other servers that are not the API server.
+
 // oxlint-disable no-restricted-imports -- it only asks what an address is
 import { isIP } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
@@ -5,7 +7,7 @@ import { textOf } from '../base/text.ts';
 import { TimeLimit } from '../base/time-limit.ts';
 import type { World } from '../base/world.ts';
 
-/** Several times what an agent of MOCO serves, and far more than a query needs to say what fails. */
+/** Several times what an agent of MOCO sends, and far more than a failing query needs to explain itself. */
 const largestBodyBytes = 512 * 1024;
 
 export interface PlainAnswer {
@@ -13,9 +15,7 @@ export interface PlainAnswer {
   readonly body: string;
 }
 
-/**
- * For servers other than the API server, whose clients are pools of their own with a time limit for a whole request.
- */
+/** For servers other than the API server: each client has its own pool and a time limit for a whole request. */
 export async function answerTo(
   agent: Dispatcher,
   request: Omit<Dispatcher.RequestOptions, 'signal'>,
@@ -25,7 +25,7 @@ export async function answerTo(
   return { status: statusCode, body: await textOf(body, largestBodyBytes) };
 }
 
-/** What `work` resolves to in time. Rejects with an `Error` for people: `what`, and why there is no result. */
+/** The result of `work`, if it is in time. Rejects with an `Error` for people: `what`, and why there is no result. */
 export async function inTime<Result>(
   world: World,
   milliseconds: number,
@@ -44,7 +44,7 @@ export async function inTime<Result>(
   }
 }
 
-/** The system's code where there is one: its message repeats the address. */
+/** The system's error code if there is one: its message repeats the address. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;
@@ -62,11 +62,11 @@ export type PodGet = (address: PodAddress, path: string, signal: AbortSignal) =>
 
 const connectMilliseconds = 1000;
 
-/** A client without credentials, proxies or redirects: a pod is asked at its own address, and nobody else. */
+/** A client without credentials, proxies or redirects: only the pod itself is asked, at its own address. */
 export class PodHttp {
   readonly #world: World;
   readonly #timeoutMilliseconds: number;
-  /** No connection is kept: pods are asked rarely, and the next one at the address may be another. */
+  /** Connections are not kept: pods are asked rarely, and another pod may get the address. */
   readonly #agent = new Agent({
     pipelining: 0,
     maxHeaderSize: 16 * 1024,

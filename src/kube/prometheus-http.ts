@@ -1,13 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import { Agent } from 'undici';
+import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import { jsonOf, shortened } from '../base/text.ts';
 import type { World } from '../base/world.ts';
 import { ConfigurationError } from './kubeconfig-files.ts';
 import { answerTo, inTime, type PlainAnswer } from './plain-http.ts';
 
+// Queries Prometheus for the checks of users.
+
 export interface PrometheusSeries {
   readonly labels: Readonly<Record<string, string>>;
-  /** As Prometheus writes it: a number, `NaN`, `+Inf` or `-Inf`. */
+  /** In Prometheus' notation: a number, `NaN`, `+Inf` or `-Inf`. */
   readonly value: string;
 }
 
@@ -15,29 +17,52 @@ export interface PrometheusSeries {
 export type PrometheusQuery = (query: string) => Promise<readonly PrometheusSeries[]>;
 
 export interface PrometheusOptions {
-  /** `http` or `https`, maybe with the path that all its paths begin with, and without a slash at the end. */
+  /** `http` or `https`, optionally with a common prefix of all paths, without a trailing slash. */
   readonly url: string;
-  /** PEM file of the CA of its certificate; `null`: those that Node knows. */
+  /** PEM file of the CA of its certificate; `null`: Node's own CAs. */
   readonly caFile: string | null;
-  /** File of a bearer token; `null`: none is sent. */
+  /** File of a bearer token; `null` without one. */
   readonly tokenFile: string | null;
+  /** File with `user:password`, instead of a token. */
+  readonly basicAuthFile: string | null;
+  /** File with further headers, one `Name: value` on each line. */
+  readonly headersFile: string | null;
+  /** `http` or `https` address of a proxy; `null` without one. */
+  readonly proxyUrl: string | null;
 }
 
-/** For a whole query: connection, head and body. */
+/** Time limit of a whole query: connection, header and body. */
 export const queryTimeoutMilliseconds = 5000;
-/** Enough to name what fails. */
+/** Enough to identify the failing series. */
 const mostSeries = 100;
 const connectMilliseconds = 2000;
 const mostConnections = 128;
 const longestMessage = 300;
 
-/** Follows no redirect and uses no proxy: the token goes to this address and nowhere else. */
+/** Headers to send as they are. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  'accept',
+  'authorization',
+  'connection',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+const mostHeaders = 32;
+
+/** Follows no redirect, and uses no proxy except the given one: credentials go only to this address. */
 export class PrometheusHttp {
   readonly #options: PrometheusOptions;
   readonly #world: World;
   readonly #timeoutMilliseconds: number;
   readonly #endpoint: URL;
-  #connected: { readonly ca: string | null; readonly agent: Agent } | null = null;
+  #connected: { readonly ca: string | null; readonly agent: Dispatcher } | null = null;
 
   constructor(options: PrometheusOptions, world: World, timeoutMilliseconds = queryTimeoutMilliseconds) {
     this.#options = options;
@@ -52,7 +77,7 @@ export class PrometheusHttp {
     );
 
   async checkFiles(): Promise<void> {
-    await Promise.all([this.#ca(), this.#authorization()]);
+    await Promise.all([this.#ca(), this.#headers()]);
   }
 
   /** Ends requests in progress. */
@@ -61,20 +86,20 @@ export class PrometheusHttp {
   }
 
   async #post(query: string, signal: AbortSignal): Promise<PlainAnswer> {
-    const [agent, authorization] = await Promise.all([this.#agent(), this.#authorization()]);
+    const [agent, headers] = await Promise.all([this.#agent(), this.#headers()]);
     const timeout = `${this.#timeoutMilliseconds}ms`;
     const request = {
       origin: this.#endpoint.origin,
       path: this.#endpoint.pathname,
       method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json', ...authorization },
+      headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
       body: new URLSearchParams({ query, timeout, limit: String(mostSeries) }).toString(),
     } as const;
     return answerTo(agent, request, signal);
   }
 
-  /** A CA that has changed counts for the next connection. */
-  async #agent(): Promise<Agent> {
+  /** A changed CA applies to the next connection. */
+  async #agent(): Promise<Dispatcher> {
     const ca = await this.#ca();
     if (this.#connected?.ca !== ca) {
       void this.#connected?.agent.close();
@@ -82,13 +107,18 @@ export class PrometheusHttp {
     }
     this.#connected ??= {
       ca,
-      agent: new Agent({
-        connections: mostConnections,
-        maxHeaderSize: 16 * 1024,
-        connect: { timeout: connectMilliseconds, ...(ca !== null && { ca }) },
-      }),
+      agent: this.#dispatcher({ timeout: connectMilliseconds, ...(ca !== null && { ca }) }),
     };
     return this.#connected.agent;
+  }
+
+  #dispatcher(connect: { readonly timeout: number; readonly ca?: string }): Dispatcher {
+    const common = { connections: mostConnections, maxHeaderSize: 16 * 1024 };
+    const { proxyUrl } = this.#options;
+    if (proxyUrl === null) return new Agent({ ...common, connect });
+    // A proxy reads unencrypted requests itself, and many refuse tunnels to ports other than 443.
+    const proxyTunnel = this.#endpoint.protocol === 'https:';
+    return new ProxyAgent({ ...common, uri: proxyUrl, requestTls: connect, proxyTunnel });
   }
 
   async #ca(): Promise<string | null> {
@@ -99,9 +129,27 @@ export class PrometheusHttp {
     throw new ConfigurationError(`expected certificates in PEM at ${caFile} (--prometheus-ca-file), got none in it`);
   }
 
-  /** Read for every query, since the kubelet rotates tokens in place. */
+  /** Read again for every query, since the kubelet replaces mounted files in place. */
+  async #headers(): Promise<Readonly<Record<string, string>>> {
+    const { headersFile } = this.#options;
+    const others =
+      headersFile === null
+        ? {}
+        : headersOf(await contentOf(headersFile, '--prometheus-headers-file', 'headers'), headersFile);
+    return { ...others, ...(await this.#authorization()) };
+  }
+
   async #authorization(): Promise<{ readonly authorization?: string }> {
-    const { tokenFile } = this.#options;
+    const { tokenFile, basicAuthFile } = this.#options;
+    if (basicAuthFile !== null) {
+      const pair = (await contentOf(basicAuthFile, '--prometheus-basic-auth-file', 'user:password')).trim();
+      if (!/^[^:\s][^:\r\n]*:[^\r\n]*$/.test(pair)) {
+        throw new ConfigurationError(
+          `expected user:password at ${basicAuthFile} (--prometheus-basic-auth-file), got something else`,
+        );
+      }
+      return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
+    }
     if (tokenFile === null) return {};
     const token = (await contentOf(tokenFile, '--prometheus-token-file', 'a bearer token')).trim();
     if (!/^[\x21-\x7e]+$/.test(token)) {
@@ -111,6 +159,24 @@ export class PrometheusHttp {
     }
     return { authorization: `Bearer ${token}` };
   }
+}
+
+/** Values are never part of a message: they may be secret. */
+function headersOf(text: string, file: string): Readonly<Record<string, string>> {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const wrong = (what: string): ConfigurationError =>
+    new ConfigurationError(`expected headers at ${file} (--prometheus-headers-file), got ${what}`);
+  if (lines.length > mostHeaders) throw wrong(`more than ${mostHeaders}`);
+  return Object.fromEntries(
+    lines.map((line, index) => {
+      const [, name = '', value = ''] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\x20-\x7e\t]*)$/.exec(line) ?? [];
+      const content = value.trim();
+      if (name === '' || content === '') throw wrong(`something else in line ${index + 1}`);
+      if (ownHeaders.has(name.toLowerCase()))
+        throw wrong(`${name} in line ${index + 1}, which the request sets itself`);
+      return [name.toLowerCase(), content];
+    }),
+  );
 }
 
 async function contentOf(file: string, flag: string, what: string): Promise<string> {
@@ -130,7 +196,7 @@ interface QueryAnswer {
   readonly data?: { readonly resultType?: unknown; readonly result?: unknown } | null;
 }
 
-/** As Prometheus evaluates an alerting rule: a scalar is a series without labels, and nothing else may come back. */
+/** As when Prometheus evaluates an alerting rule: a scalar is a series without labels, and no other type is valid. */
 function prometheusSeries({ status, body }: PlainAnswer): readonly PrometheusSeries[] {
   const answer = jsonOf(body) as QueryAnswer | null | undefined;
   if (status !== 200 || answer?.status !== 'success') {
@@ -143,7 +209,7 @@ function prometheusSeries({ status, body }: PlainAnswer): readonly PrometheusSer
     throw new Error(`expected the query to return a vector, got ${shortened(String(resultType), longestMessage)}`);
   }
   const [warning] = Array.isArray(answer.warnings) ? answer.warnings : [];
-  // Series may be missing, such as those of a Prometheus that another one could not ask.
+  // Series may be missing, for example those of a Prometheus that another one could not reach.
   if (result.length === 0 && warning !== undefined) {
     throw new Error(`expected a complete answer, got a warning: ${shortened(String(warning), longestMessage)}`);
   }

@@ -4,8 +4,8 @@ import { BlockList, isIP } from 'node:net';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy for an address by HTTPS_PROXY, HTTP_PROXY and NO_PROXY, upper case first, as Go's
- * `http.ProxyFromEnvironment` that kubectl uses; `null` for none. Nothing on this machine is reached through a proxy.
+ * The proxy for an address by HTTPS_PROXY, HTTP_PROXY and NO_PROXY, upper case first, like Go's
+ * `http.ProxyFromEnvironment`, which kubectl uses; `null` for none. Loopback addresses never use a proxy.
  */
 export function proxyOf(address: string, environment: Environment): string | null {
   const { protocol, hostname, port } = new URL(address);
@@ -31,8 +31,8 @@ const isOwn = (host: string): boolean =>
   host === 'localhost' || (isIP(host) !== 0 && loopback.check(host, family(host)));
 
 /**
- * `*`, a subnet, an address, `example.com` with what is below it, or `.example.com` without it; with `:port` of that
- * port only.
+ * `*`, a subnet, an address, `example.com` including its subdomains, or `.example.com` for subdomains only. With
+ * `:port` it applies to that port only.
  */
 function excludes(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true;

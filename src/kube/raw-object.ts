@@ -25,8 +25,8 @@ const numeric = /^\d+$/;
 
 /**
  * Whether resourceVersion `a` is `b` or a later one of the same kind. They are decimal integers of any length
- * (KEP-5504, Kubernetes 1.35; true of etcd's revisions before), so they are compared without ever becoming numbers.
- * Values that are not integers compare as equal or not at all.
+ * (KEP-5504, Kubernetes 1.35; also true of earlier versions with etcd), so they are compared as text and never
+ * converted to numbers. Values that are not integers compare as equal or not at all.
  */
 export function isAtLeast(a: string, b: string): boolean {
   if (a === b) return true;

@@ -1,24 +1,26 @@
 import { type Json } from '../base/json.ts';
 import { quoted } from '../base/text.ts';
-import type { DecodeFailureReason } from './list-watch.ts';
-import { metadataOf } from './raw-object.ts';
+import { type DecodeFailureReason, mostValuesOfObject } from './list-watch.ts';
+import { metadataOf, type RawMetadata } from './raw-object.ts';
 import { keyOf, type Store, type Stored } from './store.ts';
+
+// The objects of one reflector in a store: a complete list replaces them, events change them.
 
 export interface OwnedRecordsOptions<R extends Stored> {
   readonly store: Store<R>;
   /** Objects of another kind are skipped. */
   readonly kind: string;
   readonly project: (raw: Json) => R | null;
-  /** Called for an object that could not be decoded, or, with `null`, when a subscriber threw. */
+  /** Called for an object that could not be decoded, or with `null` when a subscriber threw. */
   readonly onFailure: (error: unknown, what: string, reason: DecodeFailureReason | null) => void;
 }
 
-/** The records of a list that is not complete yet, by their keys. */
+/** The records of an incomplete list, by their keys. */
 export type Listing<R> = Map<string, R>;
 
 /**
- * The objects that one reflector has put into a store, which others may share. An object that can't be projected, or
- * isn't selected any more, leaves the store.
+ * The objects that one reflector has put into a store, which several may share. An object that can't be projected, or
+ * is no longer selected, leaves the store.
  */
 export class ReflectorStore<R extends Stored> {
   readonly #options: OwnedRecordsOptions<R>;
@@ -40,8 +42,8 @@ export class ReflectorStore<R extends Stored> {
   }
 
   /**
-   * Projects an object into the listing if there is one, else into the store. Returns whether it is an object of this
-   * kind, wanted or not.
+   * Projects an object into the listing if there is one, otherwise into the store. Returns whether it is an object of
+   * this kind, wanted or not.
    */
   put(raw: unknown, listing: Listing<R> | null): boolean {
     const key = this.#keyOf(raw);
@@ -64,7 +66,15 @@ export class ReflectorStore<R extends Stored> {
     return true;
   }
 
-  /** `null` for what is no object of this kind. Items of a list need not have a kind: Kubernetes' own don't. */
+  /** Forgets an object that has become too large to be read. */
+  skip({ namespace, name }: RawMetadata, listing: Listing<R> | null): void {
+    const key = keyOf(namespace, name);
+    const error = new RangeError(`expected an object of at most ${mostValuesOfObject} values, got more`);
+    this.#options.onFailure(error, key, 'TooLarge');
+    this.#forget(key, listing);
+  }
+
+  /** `null` if it is not an object of this kind. Items of a list need not have a kind; Kubernetes' own have none. */
   #keyOf(raw: unknown): string | null {
     const { kind: expected, onFailure } = this.#options;
     const metadata = metadataOf(raw);

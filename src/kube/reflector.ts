@@ -4,26 +4,43 @@ import { TimeLimit } from '../base/time-limit.ts';
 import type { Log, World } from '../base/world.ts';
 import type { ApiClient, Query } from './api-client.ts';
 import { ApiError, errorOfWatch, isForbidden, isGone, isInvalid, isNotFound, withoutRequest } from './api-error.ts';
+import { isProvenAbsent } from './discovery.ts';
 import { type DecodeFailureReason, type ListedKind, pagesOf, parseWatchEvent, type WatchEvent } from './list-watch.ts';
+import { isAtLeast } from './raw-object.ts';
 import { type Listing, ReflectorStore } from './reflector-store.ts';
 import { path } from './resource.ts';
 import type { Store, Stored } from './store.ts';
 
-/** A page blocks the event loop while it is parsed; garbage of larger pages outlives the young generation. */
+// Keeps a store in sync with the API server for one kind of object.
+//
+//     list (pages, or streamed by the watch) ---> store
+//       ^                                           ^
+//       | gap, expired, too long silent             | events, bookmarks
+//       +------------------- watch -----------------+
+
+/** Parsing a page blocks the event loop, and garbage of larger pages outlives the young generation. */
 const defaultPageSize = 50;
-/** The server ends each watch after a random time between the two, so that they don't all end together. */
+/** The server ends each watch after a random time between these two, so that they do not all end together. */
 const shortestWatchSeconds = 240;
 const longestWatchSeconds = 480;
 /** Bookmarks come about every 60 s; a connection that is silent for twice as long is treated as dead. */
 const silenceMilliseconds = 120_000;
+/**
+ * After this many consecutive silent watches the objects are listed again. The API server silently drops events and
+ * bookmarks up to the resourceVersion that a watch has requested (apiserver 0.36, watch_cache.go and cache_watcher.go),
+ * which may be far in the future after etcd was restored from a backup.
+ */
+const mostSilentWatches = 2;
 /** After a watch that was open this long, the next failure counts as the first again. */
 const goodWatchMilliseconds = 10_000;
-/** After so long without an answer an optional kind counts as unavailable: longer than a watch may be silent. */
+/**
+ * After this time without an answer an optional kind counts as unavailable. It is longer than a watch may be silent.
+ */
 const unansweredMilliseconds = 180_000;
 const retryBackoff: BackoffOptions = { firstMilliseconds: 200, longestMilliseconds: 10_000 };
 /** The longest Retry-After that is obeyed: without a cache the controller does nothing. */
 const longestAskedMilliseconds = 60_000;
-/** After this many expired page tokens in a row the list is requested in one page, which can't expire. */
+/** After this many consecutive expired page tokens the list is requested in one page, which can't expire. */
 const mostPagesLost = 2;
 const pageTimeoutMilliseconds = 60_000;
 
@@ -36,13 +53,22 @@ export interface ReflectorObserver {
   ignored?(reason: DecodeFailureReason): void;
 }
 
-/** Why a kind can't be read: its definition isn't there, no role grants it, or every try has failed for a while. */
+/** Why a kind can't be read: its definition does not exist, no role grants it, or every try has failed for a while. */
 export type Unavailable = 'Forbidden' | 'NotFound' | 'Unanswered';
+
+/**
+ * A list is older than what was known before: etcd was restored from a backup. Facts that follow from newer objects are
+ * wrong, for example which of two states of an object is the later one. Kubernetes recommends restarting its own
+ * components in that case.
+ */
+export class RewoundError extends Error {
+  override readonly name = 'RewoundError';
+}
 
 export interface ReflectorOptions<R extends Stored> extends ListedKind {
   readonly client: ApiClient;
   readonly world: World;
-  /** Selectors, for list and watch alike. */
+  /** Selectors, for both list and watch. */
   readonly query?: Query;
   /** What to keep of an object; `null` for nothing. An error skips that object alone. */
   readonly project: (raw: Json) => R | null;
@@ -50,29 +76,31 @@ export interface ReflectorOptions<R extends Stored> extends ListedKind {
   readonly log: Log;
   readonly pageSize?: number;
   /**
-   * Lists by the watch itself: the server sends every object, then a bookmark, then changes (`sendInitialEvents`, on by
-   * default since Kubernetes 1.34). No page has to be kept while it is parsed. From a server without it pages are
-   * listed.
+   * Lists with the watch itself: the server sends every object, then a bookmark, then changes (`sendInitialEvents`, on
+   * by default since Kubernetes 1.34). No page has to be kept while it is parsed. If the server does not support it,
+   * pages are listed.
    */
   readonly streamsLists?: boolean;
   readonly observer?: ReflectorObserver;
   /**
-   * Set for an optional kind: while it is forbidden or missing it counts as synced, and this is called with the reason,
-   * the API server's message, and whether it could be read before, then with `null` once it can be read. Known objects
-   * stay while it is forbidden or unanswered, and go when the kind is gone.
+   * Set for an optional kind: while it is forbidden or missing it counts as synced. Called with the reason, the API
+   * server's message, and whether it could be read before; then with `null` once it can be read. Known objects stay
+   * while the kind is forbidden or unanswered, and are removed when the kind is gone.
    */
   readonly onUnavailable?: (why: Unavailable | null, message: string, wasRead: boolean) => void;
-  /** Set for a kind that is optional for this reason alone. The callback logs it. */
+  /** `run` rejects with `RewoundError` when a list is older than what was known before. Otherwise it continues. */
+  readonly endsWhenRewound?: boolean;
+  /** Set for a kind that is optional for this reason only. The callback logs it. */
   readonly onlyWhere?: Exclude<Unavailable, 'Unanswered'>;
 }
 
 /**
- * Keeps a store as the API server has the objects of one kind: lists them, then watches, and starts over
- * whenever it can't be sure to have missed nothing. Several reflectors may feed one store; each removes only what it
- * has put there itself.
+ * Keeps a store in sync with the API server for the objects of one kind: lists them, then watches, and starts over
+ * whenever it may have missed something. Several reflectors may feed one store; each removes only what it has put there
+ * itself.
  */
 export class Reflector<R extends Stored> {
-  /** Resolves once the first list is in the store, or `run` has ended without one: `hasSynced` tells. */
+  /** Resolves once the first list is in the store, or once `run` has ended without one: see `hasSynced`. */
   readonly synced: Promise<void>;
   readonly #options: ReflectorOptions<R>;
   readonly #path: string;
@@ -81,11 +109,15 @@ export class Reflector<R extends Stored> {
   #hasSynced = false;
   #wasRead = false;
   #resourceVersion: string | null = null;
+  /** The newest version that was ever known, to detect an older list. */
+  #newest: string | null = null;
+  /** Consecutive silent watches, with no other event between them. */
+  #silentWatches = 0;
   #heardAtMilliseconds: number | null = null;
   #unavailable: Unavailable | null = null;
-  /** The reason why it can't be read that was logged last; it is logged once. */
+  /** The last logged reason why it can't be read, so that it is logged once. */
   #reported: Unavailable | null = null;
-  /** In a row. */
+  /** Consecutive expired page tokens. */
   #pagesLost = 0;
   #wentWell = false;
   #streamsLists: boolean;
@@ -113,14 +145,18 @@ export class Reflector<R extends Stored> {
     return this.#heardAtMilliseconds === null ? null : this.#options.world.monotonic() - this.#heardAtMilliseconds;
   }
 
-  /** Runs until aborted. Never rejects. */
+  /** Runs until aborted. Rejects only with `RewoundError`, if `endsWhenRewound` is set. */
   async run(signal: AbortSignal): Promise<void> {
     const { world, log, observer } = this.#options;
     let failures = 0;
     let expirations = 0;
     while (!signal.aborted) {
-      const error = await this.#listAndWatch(signal);
+      const error = await this.#proven(await this.#listAndWatch(signal), signal);
       if (signal.aborted) break;
+      if (error instanceof RewoundError) {
+        this.#resolveSynced();
+        throw error;
+      }
       if (this.#wentWell) failures = expirations = 0;
       if (error === null) continue;
       if (isGone(error)) {
@@ -139,8 +175,8 @@ export class Reflector<R extends Stored> {
         observer?.failed?.(error);
         const fields = { path: this.#path, error, waitMilliseconds: Math.round(waitMilliseconds) };
         const why = unavailability(error);
-        if (why === null || why !== this.#reported) log.warn(fields, 'could not list or watch, trying again');
-        else log.debug(fields, 'could not list or watch for the same reason as before, trying again');
+        if (why === null || why !== this.#reported) log.warn(fields, 'Failed to list or watch; retrying');
+        else log.debug(fields, 'Failed to list or watch again for the same reason; retrying');
         this.#reported = why;
         this.#noteSilence(error);
       }
@@ -149,7 +185,16 @@ export class Reflector<R extends Stored> {
     this.#resolveSynced();
   }
 
-  /** Whether the failure is that of an optional kind, and handled. */
+  /** A page that answers 404 proves nothing: only discovery shows that the API server does not serve the kind. */
+  async #proven(error: unknown, signal: AbortSignal): Promise<unknown> {
+    const { client, kind, onUnavailable } = this.#options;
+    if (!(error instanceof ApiError) || error.isStatus || onUnavailable === undefined) return error;
+    if (!(await isProvenAbsent(error, client, kind, signal))) return error;
+    const { status, reason, message } = error;
+    return new ApiError({ status, reason, message, cause: error });
+  }
+
+  /** Whether the failure concerns an optional kind, and is handled here. */
   #goesWithout(error: unknown): boolean {
     const why = unavailability(error);
     const { onUnavailable, onlyWhere = why } = this.#options;
@@ -162,7 +207,7 @@ export class Reflector<R extends Stored> {
     return true;
   }
 
-  /** What the store has may be old. New objects would not be seen. */
+  /** The store may be out of date, and new objects would be missed. */
   #noteSilence(error: unknown): void {
     const { ageMilliseconds } = this;
     const { onUnavailable, onlyWhere } = this.#options;
@@ -176,10 +221,11 @@ export class Reflector<R extends Stored> {
     const { log, onUnavailable, onlyWhere } = this.#options;
     if (onlyWhere === undefined) {
       const path = this.#path;
-      if (why === null) log.info({ path }, 'can be read now');
-      else if (why === 'Unanswered') log.warn({ path, error }, 'could not be read for minutes, trying again');
-      else if (why === 'Forbidden') log.warn({ path, error }, 'may not be read: going on without it, and trying again');
-      else log.info({ path, error }, 'is not there: going on without it, and trying again');
+      if (why === null) log.info({ path }, 'Kind is readable now');
+      else if (why === 'Unanswered') log.warn({ path, error }, 'Failed to read kind for several minutes; retrying');
+      else if (why === 'Forbidden')
+        log.warn({ path, error }, 'Forbidden to read kind; continuing without it, will retry');
+      else log.info({ path, error }, 'Kind does not exist; continuing without it, will retry');
     }
     onUnavailable?.(why, error instanceof Error ? withoutRequest(error) : '', this.#wasRead);
   }
@@ -196,20 +242,17 @@ export class Reflector<R extends Stored> {
       if (!this.#streamsLists) this.#resourceVersion ??= await this.#list(signal);
       const events = await this.#watch(this.#resourceVersion, signal);
       if (events > 0 || this.#wentWell) return null;
-      return new Error('expected a watch to stay open, it ended at once and without an event');
+      return new Error('expected a watch to stay open, but it ended at once without an event');
     } catch (error) {
       const isStreamRefused = this.#streamsLists && this.#resourceVersion === null && isInvalid(error);
       if (!isStreamRefused) return error;
-      this.#options.log.debug(
-        { path: this.#path, error },
-        'the API server does not stream lists, listing page by page',
-      );
+      this.#options.log.debug({ path: this.#path, error }, 'API server does not stream lists; listing page by page');
       this.#streamsLists = false;
       return null;
     }
   }
 
-  /** Resolves to the resourceVersion to watch from. Until the last page is there the store stays as it is. */
+  /** Resolves to the resourceVersion to watch from. The store stays as it is until the last page has arrived. */
   async #list(signal: AbortSignal): Promise<string> {
     const { client, query = {}, pageSize = defaultPageSize, observer } = this.#options;
     const limit = this.#pagesLost < mostPagesLost ? pageSize : undefined;
@@ -234,11 +277,19 @@ export class Reflector<R extends Stored> {
       throw error;
     }
     this.#pagesLost = 0;
-    this.#listed(listing);
+    this.#listed(listing, resourceVersion);
     return resourceVersion;
   }
 
-  #listed(listing: Listing<R>): void {
+  #listed(listing: Listing<R>, resourceVersion: string): void {
+    const known = this.#newest;
+    this.#newest = resourceVersion;
+    if (known !== null && known !== resourceVersion && isAtLeast(known, resourceVersion)) {
+      const from = `expected a list of ${this.#path} from resourceVersion ${known} on, got ${resourceVersion}`;
+      const error = new RewoundError(`${from}: etcd was restored from a backup`);
+      if (this.#options.endsWhenRewound) throw error;
+      this.#options.log.warn({ path: this.#path, error }, 'List returned older objects than those already known');
+    }
     this.#owned.replace(listing);
     this.#reported = null;
     this.#setUnavailable(null);
@@ -248,8 +299,8 @@ export class Reflector<R extends Stored> {
   }
 
   /**
-   * Resolves to how many events it brought, once the server has ended it. Without a resourceVersion it begins with a
-   * streamed list; until its end the store stays as it is.
+   * Resolves to the number of events, once the server has ended it. Without a resourceVersion it begins with a streamed
+   * list; the store stays as it is until its end.
    */
   async #watch(resourceVersion: string | null, signal: AbortSignal): Promise<number> {
     const { client, world, query } = this.#options;
@@ -265,20 +316,27 @@ export class Reflector<R extends Stored> {
       const parameters = { ...query, watch: true, allowWatchBookmarks: true, timeoutSeconds, ...from };
       for await (const line of client.stream(this.#path, parameters, silence.signal)) {
         silence.restart();
+        this.#silentWatches = 0;
         this.#heard();
         if (listing === null) this.#setUnavailable(null);
         const event = parseWatchEvent(line);
         events += 1;
         if (this.#take(event, listing) && listing !== null) {
-          this.#listed(listing);
+          this.#listed(listing, this.#resourceVersion ?? '');
           listing = null;
         }
       }
-      if (listing !== null) throw new Error(`expected a list of ${this.#path}, its watch ended before it was complete`);
+      if (listing !== null)
+        throw new Error(`expected a list of ${this.#path}, but its watch ended before it was complete`);
       return events;
     } catch (error) {
       if (!silence.passed) throw error;
-      throw new Error(`expected a bookmark at least, nothing came for ${silenceMilliseconds / 1000} s`, {
+      this.#silentWatches += 1;
+      if (this.#silentWatches >= mostSilentWatches) {
+        this.#silentWatches = 0;
+        this.#resourceVersion = null;
+      }
+      throw new Error(`expected at least a bookmark, but nothing came for ${silenceMilliseconds / 1000} s`, {
         cause: error,
       });
     } finally {
@@ -288,7 +346,7 @@ export class Reflector<R extends Stored> {
   }
 
   /**
-   * Takes an event into the listing if there is one, else into the store. Returns whether it ends a streamed list.
+   * Puts an event into the listing if there is one, otherwise into the store. Returns whether it ends a streamed list.
    * Throws if something may have been missed; the next list then replaces the store.
    */
   #take(event: WatchEvent, listing: Listing<R> | null): boolean {
@@ -299,6 +357,9 @@ export class Reflector<R extends Stored> {
         break;
       case 'DELETED':
         if (!this.#owned.remove(event.object, listing)) return false;
+        break;
+      case 'TOO_LARGE':
+        this.#owned.skip(event.metadata, listing);
         break;
       case 'BOOKMARK':
         break;
@@ -314,6 +375,7 @@ export class Reflector<R extends Stored> {
     const endsList = event.type === 'BOOKMARK' && event.endsList;
     // No watch can begin in the middle of a list.
     if (listing === null || endsList) this.#resourceVersion = event.resourceVersion;
+    if (listing === null) this.#newest = event.resourceVersion;
     return endsList;
   }
 
@@ -324,7 +386,7 @@ export class Reflector<R extends Stored> {
   #leftOut(error: unknown, what: string, reason: DecodeFailureReason | null): void {
     const { log, observer } = this.#options;
     if (reason !== null) observer?.ignored?.(reason);
-    log.error({ path: this.#path, error }, `could not take in ${what}: left out`);
+    log.error({ path: this.#path, error }, `Skipped undecodable ${what}`);
   }
 }
 

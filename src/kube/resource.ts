@@ -9,7 +9,7 @@ export interface ResourceKind {
 }
 
 export interface ResourcePlace {
-  /** Without it, all namespaces (of a list or a watch). */
+  /** All namespaces without it (for a list or a watch). */
   readonly namespace?: string | undefined;
   readonly name?: string;
   readonly subresource?: string;
@@ -39,7 +39,7 @@ export function path(
   return `/${parts.map(encodeURIComponent).join('/')}`;
 }
 
-/** What stands in `apiVersion` of a kind's objects. */
+/** The `apiVersion` of a kind's objects. */
 export function apiVersion({ group, version }: ResourceKind): string {
   return group === '' ? version : `${group}/${version}`;
 }
@@ -67,6 +67,11 @@ export const mutatingAdmissionPolicies = admission('mutatingadmissionpolicies', 
 export const mutatingAdmissionPolicyBindings = admission(
   'mutatingadmissionpolicybindings',
   'MutatingAdmissionPolicyBinding',
+);
+export const validatingAdmissionPolicies = admission('validatingadmissionpolicies', 'ValidatingAdmissionPolicy');
+export const validatingAdmissionPolicyBindings = admission(
+  'validatingadmissionpolicybindings',
+  'ValidatingAdmissionPolicyBinding',
 );
 export const customResourceDefinitions: ResourceKind = kind(
   'apiextensions.k8s.io',

@@ -1,3 +1,5 @@
+// Records by name and by index, with subscribers.
+
 export interface Stored {
   readonly namespace: string;
   readonly name: string;
@@ -5,7 +7,7 @@ export interface Stored {
   readonly resourceVersion: string;
 }
 
-/** The key of a record, and how people write it; neither part can have a slash. */
+/** The key of a record, as people write it; neither part can contain a slash. */
 export const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;
 
 export function splitKey(key: string): readonly [namespace: string, name: string] {
@@ -13,7 +15,7 @@ export function splitKey(key: string): readonly [namespace: string, name: string
   return [key.slice(0, slash), key.slice(slash + 1)];
 }
 
-/** The same of an object. */
+/** The same for an object. */
 export const nameOf = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
   keyOf(namespace, name);
 
@@ -21,7 +23,7 @@ export const nameOf = ({ namespace, name }: { readonly namespace: string; readon
 export const byName = (one: Parameters<typeof nameOf>[0], other: Parameters<typeof nameOf>[0]): number =>
   nameOf(one) < nameOf(other) ? -1 : 1;
 
-/** An object of another uid under the same name is a removal and an addition, never an update. */
+/** An object with another uid under the same name is a removal and an addition, never an update. */
 export type Change<R> =
   | { readonly type: 'added'; readonly before: null; readonly after: R }
   | { readonly type: 'updated'; readonly before: R; readonly after: R }

@@ -1,8 +1,10 @@
 import type { World } from '../base/world.ts';
 
+// The rate limit of requests to the API server, with priorities and fairness among tenants.
+
 /**
- * Which calls go first when the rate limit makes calls wait: keeping the lease, then
- * confirming and carrying out a disruption, then writing its status, then the rest.
+ * Which calls go first when the rate limit makes them wait: keeping the lease, then confirming and carrying out a
+ * disruption, then writing its status, then the rest.
  */
 export type Priority = 'lease' | 'disrupt' | 'status' | 'events' | 'read';
 
@@ -16,15 +18,19 @@ const longestStarvingMilliseconds = 1000;
 /** A timer may fire slightly early; waiting for less than this would spin. */
 const shortestWaitMilliseconds = 1;
 
-/** Tokens taken before the calls that need them, so that none of these calls waits. Unused tokens are returned. */
+/**
+ * Tokens that are taken before the calls that need them, so that none of these calls has to wait. Unused tokens are
+ * returned.
+ */
 export interface Reservation {
-  /** Whether there was one left for a call. */
+  /** Whether there was a token left for a call. */
   take(): boolean;
   /** Takes no more tokens. */
   end(): void;
 }
 
 interface Waiter {
+  readonly tenant: string;
   readonly tokens: number;
   readonly sinceMilliseconds: number;
   readonly admit: () => void;
@@ -34,20 +40,45 @@ export interface TokenBucketOptions {
   readonly world: World;
   /** Average calls per second. */
   readonly qps: number;
-  /** Calls that may go at once after an idle time. */
+  /** Calls that may be sent at once after an idle time. */
   readonly burst: number;
 }
 
+/** The waiting calls of one rank. Tenants take turns: the one whose turn is next comes first. */
+class Lane {
+  readonly #waiting = new Map<string, Set<Waiter>>();
+
+  get first(): Waiter | undefined {
+    const [waiters] = this.#waiting.values();
+    const [first] = waiters ?? [];
+    return first;
+  }
+
+  add(waiter: Waiter): void {
+    const waiters = this.#waiting.get(waiter.tenant) ?? new Set();
+    this.#waiting.set(waiter.tenant, waiters.add(waiter));
+  }
+
+  /** It had its turn, or was aborted. The next turn of its tenant comes after those of all others. */
+  remove(waiter: Waiter): void {
+    const waiters = this.#waiting.get(waiter.tenant);
+    if (waiters?.delete(waiter) !== true) return;
+    this.#waiting.delete(waiter.tenant);
+    if (waiters.size > 0) this.#waiting.set(waiter.tenant, waiters);
+  }
+}
+
 /**
- * Limits the rate of calls. Higher priorities go first, in order within a rank. Keeping the lease always goes first; of
- * the rest a call that has waited for a second does. Uses the monotonic clock: a step of the wall clock neither opens
- * nor closes it.
+ * Limits the rate of calls. Higher priorities go first. Within a rank tenants take turns, so that a tenant with a
+ * thousand calls delays another one by one call; the calls of one tenant go in order. Keeping the lease waits for
+ * nothing, not even for tokens; among the rest, a call that has waited for a second goes first. Uses the monotonic
+ * clock, so that steps of the wall clock have no effect.
  */
 export class TokenBucket {
   readonly #world: World;
   readonly #qps: number;
   readonly #burst: number;
-  readonly #waiting: readonly Set<Waiter>[] = Array.from({ length: ranks }, () => new Set());
+  readonly #waiting: readonly Lane[] = Array.from({ length: ranks }, () => new Lane());
   #tokens: number;
   #countedAt: number;
   #cancelTimer: (() => void) | null = null;
@@ -63,36 +94,42 @@ export class TokenBucket {
   }
 
   /**
-   * Resolves to `true` once the call may go, or to `false` when the signal is aborted before. With `tokens`, that many
-   * calls may go at once. More of them than the burst go when the bucket is full, and those after them wait for it.
+   * Resolves to `true` once the call may go, or to `false` if the signal is aborted first. With `tokens`, that many
+   * calls may go at once. If they exceed the burst, they go when the bucket is full, and later calls wait for it.
    */
-  take(priority: Priority, signal?: AbortSignal, tokens = 1): Promise<boolean> {
+  take(priority: Priority, signal?: AbortSignal, tokens = 1, tenant = ''): Promise<boolean> {
     if (signal?.aborted) return Promise.resolve(false);
     return new Promise((resolve) => {
-      const queue = this.#waiting[rankOfLane[priority]] as Set<Waiter>;
+      const lane = this.#waiting[rankOfLane[priority]] as Lane;
       const aborted = (): void => {
-        queue.delete(waiter);
+        lane.remove(waiter);
         this.#arm();
         resolve(false);
       };
       const waiter: Waiter = {
+        tenant,
         tokens,
         sinceMilliseconds: this.#world.monotonic(),
         admit: () => {
-          queue.delete(waiter);
+          lane.remove(waiter);
           signal?.removeEventListener('abort', aborted);
           resolve(true);
         },
       };
-      queue.add(waiter);
+      lane.add(waiter);
       signal?.addEventListener('abort', aborted, { once: true });
       this.#admit();
     });
   }
 
-  /** Takes tokens before the calls that will need them; `null` when the signal is aborted before. */
-  async reserve(priority: Priority, tokens: number, signal?: AbortSignal): Promise<Reservation | null> {
-    if (!(await this.take(priority, signal, tokens))) return null;
+  /** Takes tokens before the calls that will need them; `null` if the signal is aborted first. */
+  async reserve(
+    priority: Priority,
+    tokens: number,
+    signal?: AbortSignal,
+    tenant?: string,
+  ): Promise<Reservation | null> {
+    if (!(await this.take(priority, signal, tokens, tenant))) return null;
     let left = tokens;
     return {
       take: () => left > 0 && left-- > 0,
@@ -117,6 +154,11 @@ export class TokenBucket {
 
   #admit(): void {
     this.#count();
+    const [lease] = this.#waiting;
+    for (let next = lease?.first; next; next = lease?.first) {
+      this.#tokens -= next.tokens;
+      next.admit();
+    }
     for (let next = this.#next(); next && this.#tokens >= this.#needed(next); next = this.#next()) {
       this.#tokens -= next.tokens;
       next.admit();
@@ -130,9 +172,7 @@ export class TokenBucket {
 
   /** The first of each rank has waited longest. */
   #next(): Waiter | undefined {
-    const [lease, ...others] = this.#waiting.map(([first]) => first);
-    if (lease) return lease;
-    const waiting = others.filter((waiter) => waiter !== undefined);
+    const waiting = this.#waiting.map(({ first }) => first).filter((waiter) => waiter !== undefined);
     const starvingSince = this.#world.monotonic() - longestStarvingMilliseconds;
     const [starving] = waiting
       .filter(({ sinceMilliseconds }) => sinceMilliseconds <= starvingSince)
@@ -148,7 +188,7 @@ export class TokenBucket {
     if (!next) return;
     const now = this.#world.monotonic();
     const starving = this.#waiting
-      .flatMap(([first]) => (first ? [first.sinceMilliseconds + longestStarvingMilliseconds - now] : []))
+      .flatMap(({ first }) => (first ? [first.sinceMilliseconds + longestStarvingMilliseconds - now] : []))
       .filter((milliseconds) => milliseconds > 0);
     const milliseconds = Math.min(((this.#needed(next) - this.#tokens) / this.#qps) * 1000, ...starving);
     this.#cancelTimer = this.#world.timer(Math.max(shortestWaitMilliseconds, milliseconds), () => {

@@ -2,10 +2,20 @@ import PQueue from 'p-queue';
 import { backoffMilliseconds, delay } from '../base/delay.ts';
 import type { World } from '../base/world.ts';
 import { ApiError } from './api-error.ts';
+import { Turns } from './turns.ts';
+
+// The queue of keys to reconcile. A key waits at most once and never runs twice at a time.
+//
+//     add ---> waiting (tenants take turns) ---> running ---> done
+//      ^            ^                               |
+//      |            +---- added while it ran -------+
+//      +------------------ failed: after a backoff -+
 
 const retryBackoff = { firstMilliseconds: 100, longestMilliseconds: 60_000 };
 /** When more keys than this wait, each run starts in its own iteration of the event loop. */
 const crowd = 16;
+/** The share of the workers that the keys of one tenant may have, rounded up. */
+const mostOfOneTenant = 0.5;
 /** How long aborted runs may take to end. */
 const abortGraceMilliseconds = 1_000;
 
@@ -26,7 +36,12 @@ export interface WorkQueueOptions {
   readonly name: string;
   readonly world: World;
   readonly concurrency: number;
-  /** Resolves: done, and earlier failures are forgotten. Rejects: retried with backoff. */
+  /**
+   * The tenant of a key. Tenants take turns, and each has at most half of the workers, rounded up, so that keys with
+   * long runs do not keep other tenants waiting. Without it all keys have one tenant, which has all workers.
+   */
+  readonly tenantOf?: (key: string) => string;
+  /** If it resolves, the key is done, and earlier failures are forgotten. If it rejects, it is retried with backoff. */
   readonly process: (key: string, signal: AbortSignal) => Promise<RunResult | void>;
   readonly onError: (key: string, error: unknown, retries: number) => void;
   readonly metrics?: {
@@ -50,9 +65,15 @@ export class WorkQueue {
   readonly #pool: PQueue;
   readonly #abort = new AbortController();
   readonly #observer: WorkQueueObserver | undefined;
-  /** To be worked on: since when. */
+  /** The keys that workers take next. The pool has a task for each key, which takes whichever key is next. */
+  readonly #turns: Turns;
+  /** How many runs each tenant has now. */
+  readonly #runsOf = new Map<string, number>();
+  /** Tasks that found only keys of tenants that already have enough workers. */
+  #idleTasks = 0;
+  /** Waiting keys, and since when they wait. */
   readonly #dirty = new Map<string, number>();
-  /** Being worked on: since when. */
+  /** Keys in progress, and since when. */
   readonly #processing = new Map<string, number>();
   readonly #planned = new Map<string, Planned>();
   readonly #failures = new Map<string, number>();
@@ -62,14 +83,15 @@ export class WorkQueue {
     const { name, world, concurrency, metrics } = options;
     this.#options = options;
     this.#pool = new PQueue({ concurrency, autoStart: false });
+    this.#turns = new Turns((key) => this.#tenantOf(key));
     this.#observer = metrics?.observe(name, () =>
       [...this.#processing.values()].map((since) => (world.monotonic() - since) / 1000),
     );
   }
 
-  /** How many keys wait for a worker. Not those under way, nor those that are due later. */
+  /** How many keys wait for a worker. Not those in progress, nor those that are due later. */
   get depth(): number {
-    return this.#pool.size;
+    return this.#turns.size;
   }
 
   /** Runs the key as soon as a worker is free. Does nothing if the key waits already, or after `drain`. */
@@ -100,13 +122,13 @@ export class WorkQueue {
     this.#planned.set(key, { dueMilliseconds, cancel });
   }
 
-  /** Starts the workers. Keys added before wait until then. */
+  /** Starts the workers. Keys that were added before wait until then. */
   start(): void {
     if (!this.#draining) this.#pool.start();
   }
 
   /**
-   * Starts no more runs, forgets what waits, and resolves once the current runs have ended. After the grace period they
+   * Starts no more runs, drops waiting keys, and resolves once the current runs have ended. After the grace period they
    * are aborted.
    */
   async drain(graceMilliseconds: number): Promise<void> {
@@ -115,6 +137,7 @@ export class WorkQueue {
     this.#planned.clear();
     this.#pool.pause();
     this.#pool.clear();
+    this.#turns.clear();
     this.#dirty.clear();
     await this.#ended(graceMilliseconds);
     this.#abort.abort();
@@ -129,16 +152,52 @@ export class WorkQueue {
   }
 
   #enqueue(key: string): void {
-    // A failing log or metric costs one line, not the queue; `drain` makes waiting tasks reject as well.
-    this.#pool.add(() => this.#run(key)).catch(() => {});
+    this.#turns.add(key);
+    this.#addTask();
+  }
+
+  #addTask(): void {
+    // A failing log or metric loses one line, not the queue; `drain` makes waiting tasks reject as well.
+    this.#pool.add(() => this.#runNext()).catch(() => {});
+  }
+
+  #tenantOf(key: string): string {
+    return this.#options.tenantOf?.(key) ?? '';
+  }
+
+  #mayRun(tenant: string): boolean {
+    const { concurrency, tenantOf } = this.#options;
+    const most = tenantOf === undefined ? concurrency : Math.ceil(concurrency * mostOfOneTenant);
+    return (this.#runsOf.get(tenant) ?? 0) < most;
+  }
+
+  async #runNext(): Promise<void> {
+    // Outside the caller's stack: a change may be one of many that belong together.
+    await Promise.resolve();
+    // Without a pause, a thousand consecutive runs without I/O would block the event loop for a second.
+    if (this.#pool.size >= crowd) await delay(this.#options.world, 0);
+    const key = this.#turns.next((tenant) => this.#mayRun(tenant));
+    if (key === null) {
+      this.#idleTasks += 1;
+      return;
+    }
+    const tenant = this.#tenantOf(key);
+    this.#runsOf.set(tenant, (this.#runsOf.get(tenant) ?? 0) + 1);
+    try {
+      await this.#run(key);
+    } finally {
+      const runs = (this.#runsOf.get(tenant) ?? 0) - 1;
+      if (runs > 0) this.#runsOf.set(tenant, runs);
+      else this.#runsOf.delete(tenant);
+      if (this.#idleTasks > 0 && !this.#draining) {
+        this.#idleTasks -= 1;
+        this.#addTask();
+      }
+    }
   }
 
   async #run(key: string): Promise<void> {
     const { world, process } = this.#options;
-    // Not in the caller's stack: a change may be one of many that belong together.
-    await Promise.resolve();
-    // Runs without I/O follow one another without a pause: a thousand of them would block the event loop for a second.
-    if (this.depth >= crowd) await delay(world, 0);
     const since = this.#dirty.get(key);
     if (since === undefined) return;
     const start = world.monotonic();

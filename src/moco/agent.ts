@@ -1,9 +1,9 @@
-import type { DelayReading } from '../core/on-demand-facts.ts';
+import type { CloneReading, DelayReading, MemberAnswer } from '../core/on-demand-facts.ts';
 import type { PlainAnswer, PodGet } from '../kube/plain-http.ts';
 import type { PodRecord } from './records.ts';
 
-// What moco-agent says about the replication of its mysqld. Its readiness probe asks mysqld and sets the metric; the
-// metric alone is as old as the last probe of the kubelet (moco-agent 0.16, server/mysqld_health.go, MySQLDReady).
+// What moco-agent reports about the replication of its mysqld. Its readiness probe queries mysqld and sets the metric;
+// the metric alone is as old as the last probe of the kubelet (moco-agent 0.16, server/mysqld_health.go, MySQLDReady).
 
 /** Names of container ports that MOCO sets (MOCO 0.36, pkg/constants/ports.go). */
 export const probePortName = 'health';
@@ -11,13 +11,13 @@ export const metricsPortName = 'agent-metrics';
 export const readinessPath = '/readyz';
 export const metricsPath = '/metrics';
 
-const unknown = (message: string): DelayReading => ({ kind: 'unknown', message });
+const unknown = (message: string) => ({ kind: 'unknown', message }) as const;
 
-/** Longer text of an agent is cut in messages for users. */
+/** A longer text of an agent is truncated in messages for users. */
 const mostCharacters = 200;
 const quoted = (text: string): string => text.trim().replace(/\s+/g, ' ').slice(0, mostCharacters);
 
-/** What follows from the agent's readiness. `null`: it is ready, and its metrics are of this moment. */
+/** What the agent's readiness means. `null`: it is ready, and its metrics are current. */
 export function readinessOf({ status, body }: PlainAnswer): DelayReading | null {
   switch (status) {
     case 200:
@@ -29,13 +29,13 @@ export function readinessOf({ status, body }: PlainAnswer): DelayReading | null 
   }
 }
 
-/** Of every moco-agent, whatever its mysqld does. */
+/** Every moco-agent has this metric, whatever state its mysqld is in. */
 const sureMetric = 'moco_instance_clone_count';
 const delayMetric = 'moco_instance_replication_delay_seconds';
 
 /**
- * The delay in the metrics of an agent that is ready. Without the metric mysqld has received no transaction since it
- * started, or is a primary: it has nothing to catch up with.
+ * The delay in the metrics of a ready agent. Without the metric mysqld has received no transaction since it started, or
+ * is a primary: it has nothing to catch up with.
  */
 export function delayOf({ status, body }: PlainAnswer, cluster: string, ordinal: number): DelayReading {
   if (status !== 200) return unknown(`expected 200 from ${metricsPath}, got ${status}`);
@@ -44,8 +44,9 @@ export function delayOf({ status, body }: PlainAnswer, cluster: string, ordinal:
   const series = samplesOf(delayMetric, body);
   const [delay] = series;
   if (series.length > 1) return unknown(`expected one series of ${delayMetric}, got more`);
-  for (const { labels } of [sure, ...(delay === undefined ? [] : [delay])]) {
-    // Another pod may have got the address of a pod that is gone.
+  for (const { labels, tooLong } of [sure, ...(delay === undefined ? [] : [delay])]) {
+    if (tooLong) return unknown(`expected lines of at most ${longestSampleCharacters} characters, got a longer one`);
+    // Another pod may have received the address of a deleted pod.
     if (labels['name'] !== cluster || labels['index'] !== `${ordinal}`) {
       return unknown(`expected the metrics of ${cluster}, index ${ordinal}, got those of another pod`);
     }
@@ -57,12 +58,38 @@ export function delayOf({ status, body }: PlainAnswer, cluster: string, ordinal:
   return { kind: 'delay', seconds: Math.max(0, seconds) };
 }
 
+const cloneMetric = 'moco_instance_clone_in_progress';
+
+/** What the readiness of an agent says while mysqld clones (moco-agent 0.16, server/mysqld_health.go, MySQLDReady). */
+const clonesByReadiness = /\bunder cloning\b/;
+
+/**
+ * Whether the member clones: its agent runs a clone, or MySQL says that the last one has not completed. The agent sets
+ * the metric while it runs one (moco-agent 0.16, server/clone.go, Clone).
+ */
+export function cloneOf(readiness: PlainAnswer, metrics: PlainAnswer, cluster: string, ordinal: number): CloneReading {
+  if (metrics.status !== 200) return unknown(`expected 200 from ${metricsPath}, got ${metrics.status}`);
+  const [sample] = samplesOf(cloneMetric, metrics.body);
+  if (sample === undefined) return unknown(`expected the metrics of moco-agent, got none named ${cloneMetric}`);
+  if (sample.labels['name'] !== cluster || sample.labels['index'] !== `${ordinal}`) {
+    return unknown(`expected the metrics of ${cluster}, index ${ordinal}, got those of another pod`);
+  }
+  if (Number(sample.value) === 1) return { kind: 'cloning' };
+  if (readiness.status === 503 && clonesByReadiness.test(readiness.body)) return { kind: 'unfinished' };
+  // 500: mysqld has not told the agent whether it clones.
+  return readiness.status === 200 || readiness.status === 503
+    ? { kind: 'notCloning' }
+    : unknown(`expected 200 or 503 from ${readinessPath}, got ${readiness.status}`);
+}
+
 interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: string;
+  /** Longer than a line may be, so its content is unknown. */
+  readonly tooLong: boolean;
 }
 
-/** More of one metric are never needed: one series is right, two are wrong. */
+/** More are never needed: one series of a metric is right, two are wrong. */
 const mostSamples = 2;
 
 /**
@@ -86,31 +113,42 @@ function samplesOf(metric: string, text: string): readonly Sample[] {
 const longestSampleCharacters = 1024;
 const label = /\s*(?:,\s*)?(\w+)="((?:[^"\\]|\\.)*)"/y;
 
-/** What follows the name of the metric in its line. `null` if it belongs to a longer name, or is no sample. */
+/**
+ * The rest of the line after the metric's name. `null` if the name is only a prefix of another one, or the line is no
+ * sample.
+ */
 function sampleOf(rest: string): Sample | null {
-  if (rest.length > longestSampleCharacters || !/^[\s{]/.test(rest)) return null;
-  if (!rest.startsWith('{')) return { labels: {}, value: valueIn(rest) };
+  if (!/^[\s{]/.test(rest)) return null;
+  if (rest.length > longestSampleCharacters) return { labels: {}, value: '', tooLong: true };
+  if (!rest.startsWith('{')) return { labels: {}, value: valueIn(rest), tooLong: false };
   const pairs: (readonly [name: string, text: string])[] = [];
   label.lastIndex = 1;
   for (let at = 1; ; at = label.lastIndex) {
     const [, name, text = ''] = label.exec(rest) ?? [];
-    if (name === undefined) return { labels: Object.fromEntries(pairs), value: valueIn(rest.slice(at)) };
+    if (name === undefined)
+      return { labels: Object.fromEntries(pairs), value: valueIn(rest.slice(at)), tooLong: false };
     pairs.push([name, text]);
   }
 }
 
-/** The first word behind the labels; empty if there is none. */
+/** The first word after the labels; empty if there is none. */
 const valueIn = (rest: string): string => /^[\s,]*\}?\s*(\S*)/.exec(rest)?.[1] ?? '';
 
-/** Asks a replica how far it is behind. Never rejects. */
+/** Asks replicas about their replication. Never rejects. */
 export interface DelayReader {
+  /** The replication delay. */
   read(pod: PodRecord, signal: AbortSignal): Promise<DelayReading>;
+  /** Whether the replica is cloning. */
+  readClone(pod: PodRecord, signal: AbortSignal): Promise<CloneReading>;
 }
 
-/** The longest time that one request to an agent may take: as long as the kubelet's probe, unless it is configured. */
+/** The time limit of one request to an agent: the default of the kubelet's probe. */
 export const agentTimeoutMilliseconds = 1000;
 
-/** Asks the moco-agent of the pod: first its readiness, which measures the delay, then the metrics that have it. */
+/**
+ * Asks the moco-agent of the pod: first for its readiness, which measures the delay, then for the metrics that contain
+ * it.
+ */
 export class AgentDelayReader implements DelayReader {
   readonly #get: PodGet;
 
@@ -118,15 +156,59 @@ export class AgentDelayReader implements DelayReader {
     this.#get = get;
   }
 
-  async read({ agent, clusterName, ordinal }: PodRecord, signal: AbortSignal): Promise<DelayReading> {
-    const { ip, probePort, metricsPort } = agent;
+  read(pod: PodRecord, signal: AbortSignal): Promise<DelayReading> {
+    return this.#ask<DelayReading>(pod, signal, async (readiness, metrics) => {
+      const against = readinessOf(await readiness());
+      return against ?? delayOf(await metrics(), pod.clusterName, pod.ordinal);
+    });
+  }
+
+  readClone(pod: PodRecord, signal: AbortSignal): Promise<CloneReading> {
+    return this.#ask<CloneReading>(pod, signal, async (readiness, metrics) =>
+      cloneOf(await readiness(), await metrics(), pod.clusterName, pod.ordinal),
+    );
+  }
+
+  async #ask<Reading>(
+    { agent: { ip, probePort, metricsPort } }: PodRecord,
+    signal: AbortSignal,
+    work: (readiness: () => Promise<PlainAnswer>, metrics: () => Promise<PlainAnswer>) => Promise<Reading>,
+  ): Promise<Reading | ReturnType<typeof unknown>> {
+    if (ip === null) return unknown('the pod has no IP address');
+    if (probePort === null) return unknown(`the pod has no port ${probePortName}`);
+    if (metricsPort === null) return unknown(`the pod has no port ${metricsPortName}`);
+    try {
+      return await work(
+        () => this.#get({ ip, port: probePort }, readinessPath, signal),
+        () => this.#get({ ip, port: metricsPort }, metricsPath, signal),
+      );
+    } catch (error) {
+      return unknown(error instanceof Error ? error.message : String(error));
+    }
+  }
+}
+
+/** Asks a member whether it serves. Never rejects. */
+export interface MemberReader {
+  answerOf(pod: PodRecord, signal: AbortSignal): Promise<MemberAnswer>;
+}
+
+/** Asks the moco-agent of the pod for its readiness, which queries mysqld. */
+export class AgentMemberReader implements MemberReader {
+  readonly #get: PodGet;
+
+  constructor(get: PodGet) {
+    this.#get = get;
+  }
+
+  async answerOf({ agent: { ip, probePort } }: PodRecord, signal: AbortSignal): Promise<MemberAnswer> {
     if (ip === null) return { kind: 'unknown', message: 'the pod has no IP address' };
     if (probePort === null) return { kind: 'unknown', message: `the pod has no port ${probePortName}` };
-    if (metricsPort === null) return { kind: 'unknown', message: `the pod has no port ${metricsPortName}` };
     try {
-      const readiness = readinessOf(await this.#get({ ip, port: probePort }, readinessPath, signal));
-      if (readiness !== null) return readiness;
-      return delayOf(await this.#get({ ip, port: metricsPort }, metricsPath, signal), clusterName, ordinal);
+      const { status, body } = await this.#get({ ip, port: probePort }, readinessPath, signal);
+      if (status === 200) return { kind: 'ready' };
+      if (status === 503) return { kind: 'notReady', message: quoted(body) };
+      return { kind: 'unknown', message: `expected 200 or 503 from ${readinessPath}, got ${status}` };
     } catch (error) {
       return { kind: 'unknown', message: error instanceof Error ? error.message : String(error) };
     }

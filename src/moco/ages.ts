@@ -1,9 +1,12 @@
 import { isAtLeast } from '../kube/raw-object.ts';
 
+// For how long facts have been true. The core gets ages and no times, so everything about clocks and clock changes is
+// here.
+
 export interface Clocks {
   /** Monotonic. */
   monotonic(): number;
-  /** Milliseconds since 1970; may step. Only used to place a timestamp of the API. */
+  /** Milliseconds since 1970; may jump. Only used to place a timestamp of the API. */
   wall(): number;
 }
 
@@ -17,16 +20,16 @@ interface Sighting {
 const cutMilliseconds = 1000;
 
 /**
- * The observations of one object, by fact. An object and not a map: V8 then stores the names of the facts once for all
- * members of a fleet.
+ * The observations of one object, by fact. An object and not a map, because V8 then stores the names of the facts once
+ * for all members of a fleet.
  */
 type Facts = Record<string, Sighting>;
 
 /**
- * How long the facts of one cluster have had their values. Time is counted on the monotonic clock since this process
- * first observed the value. A timestamp of the API counts only for values that existed before the first observation,
- * and a timestamp in the future counts as now. So a step of a clock or a wrong clock cannot make a fact seem older to
- * a running process.
+ * For how long the facts of one cluster have had their values. Time is counted on the monotonic clock since this
+ * process first observed the value. A timestamp of the API counts only for values that existed before the first
+ * observation, and a timestamp in the future counts as now. So a clock that jumps or is wrong cannot make a fact seem
+ * older to a running process.
  */
 export class Ages {
   readonly #clocks: Clocks;
@@ -38,7 +41,7 @@ export class Ages {
   #nowMilliseconds = 0;
   #wallMilliseconds = 0;
 
-  /** With `before`, as that is after its last observation, which stays as it is. */
+  /** Copies `before`, the state after the last observation, and leaves it unchanged. */
   constructor(clocks: Clocks, before?: Ages) {
     this.#clocks = clocks;
     if (before === undefined) return;

@@ -5,11 +5,11 @@ const manager = 'moco-controller';
 const template = 'spec.podTemplate.spec';
 
 /**
- * The fields of `spec.podTemplate.spec` that make MOCO apply the StatefulSet at each of its reconciliations, whatever
- * they are already (cybozu-go/moco#782, seen with MOCO 0.36). MOCO compares what it applies with what it owns in the
- * StatefulSet, and the API server has changed that: `fieldRef` is owned as a whole and gets its `apiVersion`, and
- * `readOnly: false` is not stored. A value that merely differs is not among them: MOCO has not applied it yet, or it is
- * the same quantity in other words.
+ * The fields of `spec.podTemplate.spec` that make MOCO apply the StatefulSet at each reconciliation although nothing
+ * has changed (cybozu-go/moco#782, seen with MOCO 0.36). MOCO compares what it applies with what it owns in the
+ * StatefulSet, which the API server has altered: `fieldRef` is owned as a whole and gets its `apiVersion`, and
+ * `readOnly: false` is not stored. A value that merely differs does not count: MOCO has not applied it yet, or it is
+ * the same quantity in another notation.
  *
  * @param cluster the MySQLCluster with all its fields
  * @param statefulSet with its managedFields
@@ -24,7 +24,10 @@ export function alteredFields(cluster: Json, statefulSet: Json): readonly Altere
   return owned === undefined ? [] : ownedDifferences(wanted, live, owned, template);
 }
 
-/** `fieldsV1`: `f:name` for a field, `k:{"name":"side"}` for an item of a list, `{}` for what is owned as a whole. */
+/**
+ * `fieldsV1`: `f:name` for a field, `k:{"name":"side"}` for an item of a list, `{}` for a value that is owned as a
+ * whole.
+ */
 function ownedDifferences(wanted: unknown, live: unknown, owned: Json, path: string): readonly AlteredField[] {
   if (live === undefined || live === null) return [{ path, what: 'dropped' }];
   const isWhole = Object.keys(owned).every((key) => key === '.');
@@ -32,7 +35,7 @@ function ownedDifferences(wanted: unknown, live: unknown, owned: Json, path: str
   if (Array.isArray(wanted)) return wanted.flatMap((item) => ofItem(object(item), objects(live), owned, path));
   return Object.entries(object(wanted)).flatMap(([name, value]) => {
     const below = child(owned, name);
-    // MOCO does not apply it, or something else in its place.
+    // MOCO does not apply it, or applies another value.
     return below === undefined ? [] : ownedDifferences(value, object(live)[name], below, `${path}.${name}`);
   });
 }

@@ -1,20 +1,38 @@
 import { milliseconds } from '../base/json.ts';
-import type { InPlaceUpdate } from '../core/in-place-changes.ts';
-import { isParticipating, isSettled, mysqldOf } from '../core/member.ts';
-import type { BackupJobFacts, ClusterSnapshot, ContainerFacts, MemberFacts } from '../core/snapshot.ts';
+import { hasNeverStarted, isParticipating, isSettled, mysqldOf } from '../core/member.ts';
+import { notAsked } from '../core/on-demand-facts.ts';
+import { isPossibleSize } from '../core/situation.ts';
+import type {
+  AskedMemberFacts,
+  BackupJobFacts,
+  BudgetFacts,
+  ClusterSnapshot,
+  ContainerFacts,
+  LastRun,
+  MemberFacts,
+} from '../core/snapshot.ts';
 import type { Ages } from './ages.ts';
 import { restartInPlace } from './in-place/restart.ts';
+import { statefulSetName } from './projections.ts';
 import type { BudgetRecord, ClusterObjects, ClusterRecord, ContainerRecord, JobRecord, PodRecord } from './records.ts';
 import { selects } from './selects.ts';
 
+// Translates records of the API server into the snapshot of the core: what MOCO and Kubernetes report, in the terms of
+// the core.
+
+export type SelectingBudget = BudgetRecord & Pick<BudgetFacts, 'ofMoco'>;
+
 /** Derives the core's facts about a cluster from the objects of MOCO and Kubernetes. */
 export interface ObjectFacts
-  extends Pick<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'backupJobs' | 'backupsUnreadable'> {
-  readonly budgets: readonly BudgetRecord[];
+  extends Pick<
+    ClusterSnapshot,
+    'cluster' | 'statefulSet' | 'members' | 'lastRuns' | 'backupJobs' | 'backupsUnreadable'
+  > {
+  readonly budgets: readonly SelectingBudget[];
 }
 
-/** What was read about whether a member can come back. */
-export type RecreatableFacts = Pick<MemberFacts, 'recreatable' | 'nodeLeaves'>;
+/** The facts before any question is asked. */
+const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: notAsked, nodeLeaves: false, clone: null };
 
 /**
  * Call within `ages.observe`.
@@ -26,12 +44,11 @@ export function objectFacts(
   objects: ClusterObjects,
   ages: Ages,
   demotionAskedAt: string | null,
-  inPlace: (pod: PodRecord) => InPlaceUpdate | null = () => null,
-  recreatable: (pod: PodRecord) => RecreatableFacts = () => ({ recreatable: null, nodeLeaves: false }),
+  asked: (pod: PodRecord) => AskedMemberFacts = () => nothingAsked,
 ): ObjectFacts {
   const { cluster, statefulSet, jobs, jobsUnreadable } = objects;
   const pods = objects.pods.toSorted((a, b) => a.ordinal - b.ordinal);
-  const members = pods.map((pod) => memberFacts(pod, objects, ages, demotionAskedAt, inPlace(pod), recreatable(pod)));
+  const members = pods.map((pod) => memberFacts(pod, objects, ages, demotionAskedAt, asked(pod)));
   return {
     cluster: {
       ...cluster,
@@ -40,11 +57,69 @@ export function objectFacts(
     },
     statefulSet,
     members,
-    budgets: objects.budgets.filter((budget) => pods.some((pod) => selects(budget.selector, pod.labels))),
+    lastRuns: lastRunsOf(objects, members, ages),
+    budgets: objects.budgets
+      .filter((budget) => pods.some((pod) => selects(budget.selector, pod.labels)))
+      .map((budget) => ({ ...budget, ofMoco: budget.name === statefulSetName(cluster.name) })),
     backupJobs: jobs.map((job) => backupJobFacts(job, ages)),
-    // Without a policy there is no CronJob, and nothing from which a Job could come.
+    // Without a policy there is no CronJob, so no Job can come from one.
     backupsUnreadable: cluster.hasBackupPolicy ? jobsUnreadable : null,
   };
+}
+
+function lastRunsOf(
+  { cluster, statefulSet, pods }: ClusterObjects,
+  members: readonly MemberFacts[],
+  ages: Ages,
+): readonly LastRun[] {
+  const replicas = Math.max(cluster.replicas, statefulSet?.replicas ?? 0);
+  const given = isPossibleSize(replicas) ? Array.from({ length: replicas }, (_, ordinal) => ordinal) : [];
+  return [...new Set([...given, ...pods.map(({ ordinal }) => ordinal)])].flatMap((ordinal) => {
+    const pod = pods.find((one) => one.ordinal === ordinal);
+    const facts = members.find((one) => one.ordinal === ordinal);
+    return lastRunOf(cluster, ordinal, pod && facts ? { pod, facts } : null, ages) ?? [];
+  });
+}
+
+interface Sighting extends Omit<LastRun, 'ordinal'> {
+  readonly createdAt: string;
+}
+
+/** Remembered by member, not by pod, since the pod may be gone. A cache may show an older pod than a live read. */
+function lastRunOf(
+  cluster: ClusterRecord,
+  ordinal: number,
+  member: { readonly pod: PodRecord; readonly facts: MemberFacts } | null,
+  ages: Ages,
+): LastRun | null {
+  const fact = `last run of member ${ordinal}`;
+  const remembered = ages.valueOf(cluster.uid, fact);
+  const known = remembered === null ? null : (JSON.parse(remembered) as Sighting);
+  const seen = member === null ? null : sightingOf(member, known);
+  const last = seen ?? known;
+  // The time of the observation does not count. An empty version is compatible with every cached object's version.
+  if (last !== null) ages.since({ uid: cluster.uid, resourceVersion: '' }, fact, JSON.stringify(last));
+  return last && { ordinal, revision: last.revision, image: last.image, version: last.version, worked: last.worked };
+}
+
+/**
+ * `null` if its mysqld has never started in this pod. A mysqld that has worked on the data also counts for the next
+ * pods of its revision, until one of another revision has started.
+ */
+function sightingOf(
+  { pod, facts }: { readonly pod: PodRecord; readonly facts: MemberFacts },
+  known: Sighting | null,
+): Sighting | null {
+  if (
+    pod.rejected ||
+    hasNeverStarted(facts) ||
+    pod.revision === '' ||
+    (known !== null && pod.createdAt < known.createdAt)
+  )
+    return null;
+  const { createdAt, revision, mysqld } = pod;
+  const worked = facts.participatingForSeconds !== null || (known?.revision === revision && known.worked);
+  return { createdAt, revision, image: mysqld.image, version: mysqld.version?.version ?? null, worked };
 }
 
 function backupJobFacts(job: JobRecord, ages: Ages): BackupJobFacts {
@@ -57,27 +132,30 @@ function memberFacts(
   { cluster, statefulSet }: Pick<ClusterObjects, 'cluster' | 'statefulSet'>,
   ages: Ages,
   demotionAskedAt: string | null,
-  inPlace: InPlaceUpdate | null,
-  recreatable: RecreatableFacts,
+  asked: AskedMemberFacts,
 ): MemberFacts {
   const turn = turnOf(pod);
-  const isOfNoRevision = inPlace !== null && pod.revision === statefulSet?.updateRevision;
-  const facts: MemberFacts = {
+  const templates = statefulSet?.containers ?? null;
+  const facts = (container: ContainerRecord) => containerFacts(container, pod, turn, templates, ages);
+  const { inPlace } = asked;
+  const isOfNoRevision =
+    inPlace !== null && inPlace.kind !== 'notAsked' && pod.revision === statefulSet?.updateRevision;
+  const member: MemberFacts = {
     ...pod,
     revision: isOfNoRevision ? '' : pod.revision,
-    containers: pod.containers.map((container) => containerFacts(container, pod, turn, ages)),
-    initContainers: pod.initContainers.map((container) => containerFacts(container, pod, turn, ages)),
+    ofStatefulSet: statefulSet === null || pod.controller === statefulSet.uid,
+    containers: pod.containers.map(facts),
+    initContainers: pod.initContainers.map(facts),
     terminatingForSeconds: terminating(pod, ages),
     mysqldIdleForSeconds: idle(pod, ages),
     mysqldStartedForSeconds: started(pod, ages),
     participatingForSeconds: null,
     revisionForSeconds: revised(pod, ages),
     demoteForSeconds: demoted(pod, ages, demotionAskedAt),
-    inPlace,
     restartInPlace: restartInPlace(pod, ages),
-    ...recreatable,
+    ...asked,
   };
-  return { ...facts, participatingForSeconds: participatingSeconds(pod, facts, cluster, ages) };
+  return { ...member, participatingForSeconds: participatingSeconds(pod, member, cluster, ages) };
 }
 
 function demoted(pod: PodRecord, ages: Ages, askedAt: string | null): number {
@@ -86,20 +164,27 @@ function demoted(pod: PodRecord, ages: Ages, askedAt: string | null): number {
   return pod.demote ? seconds : 0;
 }
 
-function containerFacts(container: ContainerRecord, pod: PodRecord, turn: Turn, ages: Ages): ContainerFacts {
+function containerFacts(
+  container: ContainerRecord,
+  pod: PodRecord,
+  turn: Turn,
+  ofTemplate: readonly string[] | null,
+  ages: Ages,
+): ContainerFacts {
   const { name, ready, restarts, startedAt } = container;
   const run = `run ${restarts}`;
   if (ready) ages.since(pod, `ready in ${name}`, run);
   const readySinceRestart = ready || ages.remembers(pod.uid, `ready in ${name}`, run) || wasReadyAfter(startedAt, pod);
   return {
     ...container,
+    injected: ofTemplate !== null && !ofTemplate.includes(name),
     readySinceRestart,
     restartsInVain: restartsInVain(container, pod, readySinceRestart, ages),
     notReadyForSeconds: notReady(container, pod, turn, ages),
   };
 }
 
-/** A container that has restarted before it was first seen may have been ready in between. */
+/** A container that restarted before it was first observed may have been ready in between. */
 function restartsInVain(
   { name, restarts }: ContainerRecord,
   pod: PodRecord,
@@ -113,7 +198,7 @@ function restartsInVain(
   return Math.max(0, restarts - lastReady);
 }
 
-/** A failure before any container could start is no container's fault. */
+/** A failure before any container could start is not the fault of a container. */
 interface Turn {
   readonly begun: boolean;
   /** The earliest time at which a container may have become unready, according to the API, or `null`. */
@@ -124,9 +209,7 @@ function turnOf({ containers, containersReadyChangedAt }: PodRecord): Turn {
   const starts = containers.map(({ startedAt }) => milliseconds(startedAt)).filter((start) => start !== null);
   const changed = milliseconds(containersReadyChangedAt);
   return {
-    begun: containers.some(
-      ({ state, restarts, finishedAt }) => state !== 'waiting' || restarts > 0 || finishedAt !== null,
-    ),
+    begun: containers.some(({ hasRun }) => hasRun),
     sinceMilliseconds: changed === null ? null : Math.max(changed, ...starts),
   };
 }
@@ -157,16 +240,20 @@ function terminating(pod: PodRecord, ages: Ages): number | null {
   return ages.since(pod, 'terminating', `within ${graceSeconds} s`, requested);
 }
 
-/** A restart in between means that it ran, even if it was never observed running. */
+/**
+ * A restart in between means that it ran, even if it was never observed running. For a run without a reported end, as
+ * after the loss of its node (ContainerStatusUnknown), only this process's observations count.
+ */
 function idle(pod: PodRecord, ages: Ages): number {
   const mysqld = mysqldOf(pod);
   const running = mysqld?.state === 'running';
+  const endedAt = mysqld?.hasRun ? mysqld.finishedAt : pod.createdAt;
   const value = running ? 'running' : `idle after ${mysqld?.restarts ?? 0}`;
-  const seconds = ages.since(pod, 'mysqld', value, milliseconds(mysqld?.finishedAt ?? pod.createdAt));
+  const seconds = ages.since(pod, 'mysqld', value, milliseconds(endedAt));
   return running ? 0 : seconds;
 }
 
-/** The API does not show when a startup probe has passed, so a process that starts later counts from its start. */
+/** The API does not show when a startup probe has passed, so a process that starts later counts from its own start. */
 function started(pod: PodRecord, ages: Ages): number {
   const is = mysqldOf(pod)?.started === true;
   const seconds = ages.since(pod, 'mysqld started', is ? restartsOf(pod) : 'no');
@@ -181,8 +268,8 @@ function participatingSeconds(pod: PodRecord, facts: MemberFacts, cluster: Clust
 }
 
 /**
- * A change of the running pod begins anew: its label, or a resize by this program. The label goes last, so it shows the
- * time of both. A resize after it shows when the spec changed, and not when the kubelet followed.
+ * Changing the running pod restarts the count: its label, or a resize by this program. The label comes last, so it
+ * shows the time of both. A later resize shows only when the spec changed, not when the kubelet followed.
  */
 function revised({ live, revision, revisionSetAt, ...pod }: PodRecord, ages: Ages): number {
   const resized =
@@ -220,8 +307,8 @@ function primaryUnavailable(cluster: ClusterRecord, members: readonly MemberFact
   const primary = members.find((member) => member.ordinal === cluster.primaryIndex);
   const unavailable = primary === undefined || primary.participatingForSeconds === null;
   const value = unavailable ? `away from ${cluster.primaryIndex}` : 'no';
-  // The API shows since when its pod has not been ready, but not since when it has been the primary: the index may have
-  // moved to an unavailable member. So a process that starts later counts from its start.
+  // The API shows since when the pod has not been ready, but not since when it has been the primary: the index may have
+  // moved to an unavailable member. So a process that starts later counts from its own start.
   const seconds = ages.since(cluster, 'primary', value);
   return unavailable ? seconds : null;
 }

@@ -1,29 +1,44 @@
 import { type Json, milliseconds, object, objects, text } from '../base/json.ts';
+import { shortened } from '../base/text.ts';
 
 /** Kubernetes writes times in whole seconds. */
 const timestampsMilliseconds = 1000;
 
 /**
- * When a label got its value, or later. `null` if nothing shows that. The API server records who has set a field last,
- * and when that writer last changed one of its fields: no earlier than this one.
+ * Each name has at most 128 characters. The API server itself keeps ten entries of updates, and any number of applies.
+ */
+const mostManagers = 10;
+
+/**
+ * When a label got its value, or later. `null` if that cannot be determined. The API server records which manager last
+ * set a field, and when that manager last changed any of its fields, which is no earlier.
  */
 export function labelSetAt(managedFields: unknown, label: string): string | null {
   const times = objects(managedFields)
     .filter((entry) => owns(entry, label))
     .map(({ time }) => text(time) ?? '');
-  // An entry without its time shows nothing.
+  // An entry without a time proves nothing.
   return times.includes('') ? null : (times.toSorted().at(-1) ?? null);
 }
 
-/** Who has written an object within a second of its newest write, the status aside, in alphabetical order. */
+/** When a field of a status got its value, or later. `null` if that cannot be determined. */
+export function statusSetAt(managedFields: unknown, field: string): number | null {
+  const times = objects(managedFields)
+    .filter(({ fieldsV1 }) => object(object(fieldsV1)['f:status'])[`f:${field}`] !== undefined)
+    .map(({ time }) => milliseconds(text(time)) ?? Number.NaN);
+  const newest = Math.max(...times);
+  return Number.isFinite(newest) ? newest : null;
+}
+
+/** Which managers wrote an object, except its status, within a second of its newest write, in alphabetical order. */
 export function newestManagers(managedFields: unknown): readonly string[] {
   const entries = objects(managedFields)
     .filter(({ subresource }) => subresource !== 'status')
     .map(({ manager, time }) => ({ manager: text(manager) ?? '', at: milliseconds(text(time)) ?? Number.NaN }))
     .filter(({ at }) => Number.isFinite(at));
-  const newest = Math.max(...entries.map(({ at }) => at));
+  const newest = entries.reduce((latest, { at }) => Math.max(latest, at), Number.NEGATIVE_INFINITY);
   const managers = entries.filter(({ at }) => newest - at <= timestampsMilliseconds).map(({ manager }) => manager);
-  return [...new Set(managers)].toSorted();
+  return [...new Set(managers)].toSorted().slice(0, mostManagers);
 }
 
 /**
@@ -39,6 +54,44 @@ export function ownersOf(raw: unknown, field: string, key?: object): readonly st
       );
     })
     .map(({ manager }) => text(manager) ?? '');
+}
+
+/** How long a writer counts after the newest one: as long as update revisions count for RevisionFlapping. */
+const writersMilliseconds = 600_000;
+
+/**
+ * Who has written a field of an object's spec lately, the newest first: within ten minutes of the newest such write.
+ * The API server keeps the last time for each of them.
+ */
+export function writersOf(raw: unknown, field: string): readonly string[] {
+  const entries = objects(object(object(raw)['metadata'])['managedFields'])
+    .filter(({ subresource = '', fieldsV1 }) => subresource === '' && object(object(fieldsV1)['f:spec'])[`f:${field}`])
+    .map(({ manager, time }) => ({ manager: text(manager) ?? '', at: milliseconds(text(time)) ?? Number.NaN }))
+    .filter(({ at }) => Number.isFinite(at))
+    .toSorted((one, other) => other.at - one.at);
+  const newest = entries[0]?.at ?? 0;
+  const recent = entries.filter(({ at }) => newest - at <= writersMilliseconds).map(({ manager }) => manager);
+  return [...new Set(recent)].slice(0, mostWriters);
+}
+
+const mostWriters = 3;
+const longestName = 253;
+
+/**
+ * Who an object belongs to: its owner, or otherwise whoever writes its spec; for people. `null` if neither is known.
+ */
+export function whoseOf(raw: unknown): string | null {
+  const metadata = object(object(raw)['metadata']);
+  const owners = objects(metadata['ownerReferences']);
+  const owner = owners.find((one) => one['controller'] === true) ?? owners[0];
+  if (owner !== undefined) {
+    return shortened(`${text(owner['kind']) ?? 'an object'} ${text(owner['name']) ?? ''}`.trim(), longestName);
+  }
+  const managers = objects(metadata['managedFields'])
+    .filter(({ subresource = '', fieldsV1 }) => subresource === '' && object(fieldsV1)['f:spec'] !== undefined)
+    .map(({ manager }) => text(manager) ?? '');
+  const named = [...new Set(managers)].slice(0, mostWriters);
+  return named.length === 0 ? null : shortened(named.join(', '), longestName);
 }
 
 const owns = ({ fieldsV1 }: Json, label: string): boolean =>

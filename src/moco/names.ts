@@ -6,7 +6,7 @@
 /** The labels of every MOCO object of a cluster, and the selectors of the PDB and the StatefulSet. */
 export const appNameLabel = 'app.kubernetes.io/name';
 export const appNameOfMoco = 'mysql';
-/** On the Jobs of backups and restores, and their pods. */
+/** On the Jobs of backups and restores, and on their pods. */
 export const appNameOfBackup = 'mysql-backup';
 /** Its value is the name of the MySQLCluster. */
 export const clusterNameLabel = 'app.kubernetes.io/instance';
@@ -21,7 +21,7 @@ export const roleReplica = 'replica';
 /** Kubernetes' label on the pods of a StatefulSet: the revision that the pod was created from. */
 export const revisionHashLabel = 'controller-revision-hash';
 
-/** Who this program is in `managedFields` of a pod that it has resized. */
+/** This program's manager name in `managedFields` of a pod that it has resized. */
 export const resizeManager = 'moco-rollout';
 
 /** MOCO's annotations have a meaning only with this value; any other value is ignored. */
@@ -38,9 +38,11 @@ export const reconciliationStoppedAnnotation = 'moco.cybozu.com/reconciliation-s
 export const forceRollingUpdateAnnotation = 'moco.cybozu.com/force-rolling-update';
 
 export const mysqldContainer = 'mysqld';
-/** Where mysqld listens (MOCO 0.36, pkg/constants/ports.go). */
+/** The volume of a member's data, and its claim template (MOCO 0.36, pkg/constants/container.go). */
+export const dataVolume = 'mysql-data';
+/** The port of mysqld (MOCO 0.36, pkg/constants/ports.go). */
 export const mysqlPort = 3306;
-/** The account that MOCO makes for reading, and the key of its password in the cluster's Secret (pkg/password). */
+/** The account that MOCO creates for reading, and the key of its password in the cluster's Secret (pkg/password). */
 export const readOnlyUser = 'moco-readonly';
 export const readOnlyPasswordKey = 'READONLY_PASSWORD';
 /** The container that answers mysqld's probes: if it fails, mysqld becomes unready and is restarted. */
@@ -51,13 +53,13 @@ export const strategyLabel = 'moco-rollout.io/strategy';
 export const strategyOnDelete = 'OnDelete';
 /**
  * On a StatefulSet with that label, ours: with the value `CurrentRevision` admission keeps it at RollingUpdate with
- * partition = replicas instead of OnDelete, so that whoever is created comes up at `status.currentRevision`.
+ * partition = replicas instead of OnDelete, so that new pods start at `status.currentRevision`.
  */
 export const newPodsLabel = 'moco-rollout.io/new-pods';
 export const newPodsAtCurrentRevision = 'CurrentRevision';
 /**
  * On a StatefulSet in dry runs only, ours: our webhook changes its value, so that the result shows whether the webhook
- * or the API server by itself keeps the strategy.
+ * or the API server itself keeps the strategy.
  */
 export const admissionProbeAnnotation = 'moco-rollout.io/admission-probe';
 export const probeSent = 'true';
@@ -74,14 +76,16 @@ export const demotedForAnnotation = 'moco-rollout.io/demoted-for';
 export const invalidatedIntentAnnotation = 'moco-rollout.io/invalidated-intent';
 /** On a pod, ours: which containers an update in place restarts, with their ids before it, as JSON. */
 export const restartInPlaceAnnotation = 'moco-rollout.io/restart-in-place';
+/** On the claim of a member's data, ours: the newest mysqld that has started on them, as JSON (`data-record.ts`). */
+export const dataAnnotation = 'moco-rollout.io/data';
 /** On the pods of a preflight, ours: the name of their MySQLCluster. They have no label of MOCO. */
 export const preflightLabel = 'moco-rollout.io/preflight';
 /** A condition on the MySQLCluster, ours. */
 export const rolloutCompleteCondition = 'moco-rollout.io/RolloutComplete';
 
-/** MOCO's webhook configuration. The name of ours must sort after it, since webhooks run in the order of names. */
+/** MOCO's webhook configuration. Webhooks run in the order of their names, so the name of ours must sort after it. */
 export const mocoWebhookConfiguration = 'moco-mutating-webhook-configuration';
-/** The webhook in it that keeps partitions; if it is registered, MOCO's own partition controller drives. */
+/** MOCO's webhook that keeps partitions; if it is registered, MOCO's own partition controller drives. */
 export const mocoStatefulSetWebhook = 'statefulset.kb.io';
 /** Our webhook that sets partitions if MOCO has none. */
 export const ownPartitionWebhook = 'partition.moco-rollout.io';
@@ -98,6 +102,9 @@ export const clusterKind = {
   kind: 'MySQLCluster',
   namespaced: true,
 } as const;
+
+/** The ValidatingAdmissionPolicy of config/rbac that compares changes of pods with their StatefulSet. */
+export const podPolicy = 'controller-pods.moco-rollout.io';
 
 /** Selects the Deployment of this program's controller, in the chart and in config. */
 export const controllerSelector = 'app.kubernetes.io/part-of=moco-rollout';

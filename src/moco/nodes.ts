@@ -1,16 +1,19 @@
 import { conditionOf, type Json, object, objects, strings, text, texts } from '../base/json.ts';
 import { meets } from './selects.ts';
 
-// Whether a node takes a pod, as far as that follows from the node's own object and from what ties the pod: the rules
-// of the scheduler's plugins NodeUnschedulable, TaintToleration, NodeAffinity and VolumeBinding (Kubernetes 1.36),
-// without room.
+// Whether a node accepts a pod, as far as that follows from the node's own object and the constraints of the pod: the
+// rules of the scheduler's plugins NodeUnschedulable, TaintToleration, NodeAffinity and VolumeBinding (Kubernetes
+// 1.36), without resources. placement.ts has the rules that depend on other pods.
 
-/** Taints that the node controller makes of conditions and of `unschedulable`. */
+/** Taints that the node controller sets for conditions and for `unschedulable`. */
 export const conditionTaintPrefix = 'node.kubernetes.io/';
 
 const nodeTaint = (name: string): Json => ({ key: `${conditionTaintPrefix}${name}`, effect: 'NoSchedule' });
 
-/** Conditions for which the node controller taints a node, a moment later. */
+/**
+ * Conditions that make the node controller taint a node a moment later. A node without the condition Ready is not
+ * ready: its kubelet has never reported.
+ */
 const conditionTaints: readonly (readonly [
   type: string,
   bad: (status: unknown) => boolean,
@@ -21,31 +24,39 @@ const conditionTaints: readonly (readonly [
   ['MemoryPressure', (status) => status === 'True', nodeTaint('memory-pressure'), 'is short of memory'],
   ['DiskPressure', (status) => status === 'True', nodeTaint('disk-pressure'), 'is short of disk space'],
   ['PIDPressure', (status) => status === 'True', nodeTaint('pid-pressure'), 'is short of process ids'],
+  ['NetworkUnavailable', (status) => status === 'True', nodeTaint('network-unavailable'), 'has no network'],
 ];
 
-/** Its kubelet removes images that nothing uses, and then evicts pods. Whoever tolerates that may be one of them. */
+/**
+ * The taint mirrors a condition, which may be newer. People set others with the same prefix, such as `out-of-service`.
+ */
+const isOfCondition = ({ key }: Json): boolean =>
+  ['unschedulable', 'unreachable'].some((name) => key === `${conditionTaintPrefix}${name}`) ||
+  conditionTaints.some(([, , taint]) => taint['key'] === key);
+
+/** Its kubelet removes unused images and then evicts pods, possibly even those that tolerate the pressure. */
 export const hasDiskPressure = (node: Json): boolean =>
   conditionOf(object(node['status']), 'DiskPressure')['status'] === 'True';
 
-/** Alpha in Kubernetes 1.37 (KEP-5683): somebody drains the node, or is going to. */
+/** Alpha in Kubernetes 1.37 (KEP-5683): somebody drains the node, or is about to. */
 const isDraining = (node: Json): boolean => conditionOf(object(node['status']), 'DrainInProgress')['status'] === 'True';
 const isPlanned = (node: Json): boolean =>
   conditionOf(object(node['status']), 'MaintenancePlanned')['status'] === 'True';
 
-/** It is to be emptied: whoever runs on it has to move anyway. */
+/** It is being drained: every pod on it has to move anyway. */
 export const isToBeEmptied = (node: Json | null): boolean =>
   node !== null && (object(node['spec'])['unschedulable'] === true || isDraining(node) || isPlanned(node));
 
 /**
- * Why the node takes no pod with these tolerations, as ends of a sentence; empty if it does. `null` is a node that is
- * gone.
+ * Why the node accepts no pod with these tolerations, as ends of a sentence; empty if it accepts one. `null` is a node
+ * that is gone.
  */
 export function refusalsOf(node: Json | null, tolerations: readonly Json[]): readonly string[] {
   if (node === null) return ['is gone'];
   const spec = object(node['spec']);
   const tolerated = (taint: Json): boolean => tolerations.some((toleration) => tolerates(toleration, taint));
   const taints = objects(spec['taints']).filter(
-    (taint) => !(text(taint['key']) ?? '').startsWith(conditionTaintPrefix) && taint['effect'] !== 'PreferNoSchedule',
+    (taint) => !isOfCondition(taint) && taint['effect'] !== 'PreferNoSchedule',
   );
   return [
     ...(spec['unschedulable'] === true && !tolerated(nodeTaint('unschedulable')) ? ['is cordoned'] : []),
@@ -55,7 +66,7 @@ export function refusalsOf(node: Json | null, tolerations: readonly Json[]): rea
       .map((taint) => `has the taint ${text(taint['key'])}${valueOf(taint)}:${text(taint['effect'])}`),
     ...conditionTaints.flatMap(([type, bad, taint, why]) => {
       const { status } = conditionOf(object(node['status']), type);
-      return status !== undefined && bad(status) && !tolerated(taint) ? [why] : [];
+      return bad(status) && !tolerated(taint) ? [why] : [];
     }),
   ];
 }
@@ -70,7 +81,7 @@ function tolerates(toleration: Json, taint: Json): boolean {
   return key === taint['key'] && (exists || (text(toleration['value']) ?? '') === (text(taint['value']) ?? ''));
 }
 
-/** Something that ties a pod to nodes: one of its terms has to match. */
+/** A constraint that ties a pod to nodes: at least one of its terms has to match. */
 export interface Tie {
   /** For people. */
   readonly what: string;
@@ -94,7 +105,7 @@ export function tiesOf(template: Json): readonly Tie[] {
   ];
 }
 
-/** What a PersistentVolume ties the pods that mount it to, or `null`. */
+/** The constraint of a PersistentVolume on the pods that mount it, or `null`. */
 export function tieOfVolume(volume: Json): Tie | null {
   const required = object(object(volume['spec'])['nodeAffinity'])['required'];
   const what = `the volume ${text(object(volume['metadata'])['name'])}`;
@@ -114,7 +125,7 @@ function matchesTerm(term: Json, node: Json): boolean {
   );
 }
 
-/** Selectors of nodes also compare numbers. */
+/** Node selectors can also compare numbers. */
 function holds({ operator: given, values: listed }: Json, value: string | undefined): boolean {
   const [operator, values] = [text(given) ?? '', strings(listed)];
   const met = meets(operator, values, value);

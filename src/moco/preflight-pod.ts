@@ -4,6 +4,9 @@ import { fullName } from './in-place/images.ts';
 import { isLatest } from './in-place/pod-defaults.ts';
 import { mysqldContainer, preflightLabel } from './names.ts';
 
+// The short-lived pod of a preflight: how it is built from a member's pod, and what its status says about the node and
+// the revision.
+
 /** From the weakest to the strongest. */
 const pullPolicies = ['Never', 'IfNotPresent', 'Always'] as const;
 
@@ -13,25 +16,25 @@ export interface TemplateImage {
   readonly pullPolicy: (typeof pullPolicies)[number];
 }
 
-/** What a preflight on one node is made from. */
+/** The inputs for a preflight on one node. */
 export interface PreflightOf {
   readonly namespace: string;
   readonly clusterName: string;
   readonly rollout: { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string };
   readonly node: string;
-  /** Of the update revision. */
+  /** The template of the update revision. */
   readonly revision: string;
   readonly template: Json;
-  /** Of a member on this node, which has its images. */
+  /** The pod of a member on this node, which has its images. */
   readonly templateBefore: Json;
-  /** Whether the images can be had, or whether the new mysqld accepts its configuration. */
+  /** Whether the images are available, or whether the new mysqld accepts its configuration. */
   readonly about: 'images' | 'configuration';
   readonly timeoutSeconds: number;
 }
 
 /**
- * Every image that a pod of this template needs, once. One that is never pulled has to be on the node already, which
- * the kubelet finds out of a volume as well.
+ * Every image that a pod of this template needs, once. An image that is never pulled has to be on the node already,
+ * which the kubelet also checks for a volume.
  */
 export function imagesOf(template: Json): readonly TemplateImage[] {
   const spec = object(template['spec']);
@@ -51,7 +54,7 @@ export function imagesOf(template: Json): readonly TemplateImage[] {
   return [...images].map(([image, pullPolicy]) => ({ image, pullPolicy }));
 }
 
-/** The same for every try. It is no name of a member, whatever the name of its cluster. */
+/** The same for every attempt. It can never be the name of a member of any cluster. */
 export const preflightName = (
   rolloutUid: string,
   revision: string,
@@ -62,21 +65,30 @@ export const preflightName = (
 
 const namePrefix = 'moco-rollout-preflight-';
 
-/** Anybody may give a pod our label, a member as well: this program has made what it owns and what has such a name. */
+/** Anyone may give a pod our label, even to a member: the pods of this program have this owner and such a name. */
 export function isPreflightOf(rolloutUid: string, { metadata }: Json): boolean {
   const { name, ownerReferences } = object(metadata);
   const owner = objects(ownerReferences).find(({ controller }) => controller === true);
   return (text(name) ?? '').startsWith(namePrefix) && owner?.['uid'] === rolloutUid;
 }
 
+/**
+ * The disk is limited as well: what fills it makes the kubelet evict members. A request of nothing, since the API
+ * server would request the limit, and not every kubelet counts its disk.
+ */
+const resources = {
+  requests: { cpu: '10m', memory: '32Mi', 'ephemeral-storage': '0' },
+  limits: { cpu: '1', memory: '256Mi', 'ephemeral-storage': '256Mi' },
+};
+
 /** Longer than the rollout waits, so that a pod that nobody deletes ends by itself. */
 const graceSeconds = 60;
 
 /**
- * A pod that fetches images on a node by mounting them (image volumes, GA in Kubernetes 1.36) and runs nothing of them:
- * its own image is that of the member's running mysqld, which prints its version. To check the configuration, it is the
- * new mysqld instead, with the ConfigMaps of the member and empty directories for everything else. It goes through the
- * scheduler, as the next pod of the member does, and has no label of a member.
+ * A pod that fetches images on a node by mounting them (image volumes, GA in Kubernetes 1.36) and runs none of them:
+ * its own image is that of the member's running mysqld, and it prints its version. For a check of the configuration it
+ * runs the new mysqld instead, with the ConfigMaps of the member and empty directories for everything else. It goes
+ * through the scheduler, like the next pod of the member, and has no label of a member.
  */
 export function preflightPod(of: PreflightOf): Json {
   const { namespace, clusterName, rollout, node, template, about } = of;
@@ -113,16 +125,18 @@ export function preflightPod(of: PreflightOf): Json {
           },
         },
       },
-      ...pick(spec, 'tolerations', 'serviceAccountName', 'securityContext', 'runtimeClassName'),
+      ...pick(spec, 'tolerations', 'serviceAccountName', 'runtimeClassName'),
+      securityContext: confinedPod(object(spec['securityContext'])),
       imagePullSecrets: pullSecretsOf(checksConfiguration ? [template] : [template, of.templateBefore]),
       containers: [
         {
           name: mysqldContainer,
-          ...pick(mysqld, 'image', 'imagePullPolicy', 'command', 'securityContext'),
-          // What runs already says nothing of the new images: its registry is not asked.
+          ...pick(mysqld, 'image', 'imagePullPolicy', 'command'),
+          securityContext: confined(object(mysqld['securityContext']), object(spec['securityContext'])),
+          // An image that already runs shows nothing about the new ones, so its registry is not asked.
           ...(!checksConfiguration && { imagePullPolicy: 'IfNotPresent' }),
           args: checksConfiguration ? [...strings(mysqld['args']), '--validate-config'] : ['--version'],
-          resources: { requests: { cpu: '10m', memory: '32Mi' }, limits: { cpu: '1', memory: '256Mi' } },
+          resources,
           terminationMessagePolicy: 'FallbackToLogsOnError',
           volumeMounts: [
             ...mounts.map((mount) => ({ ...pick(mount, 'name', 'mountPath', 'subPath', 'readOnly') })),
@@ -135,7 +149,42 @@ export function preflightPod(of: PreflightOf): Json {
   };
 }
 
-/** Its own image may be in a registry that the new template has no secret for any more. */
+/**
+ * The user and group ids of the member, but none of its other privileges: with the controller's token an attacker could
+ * name any image (config/rbac/controller-policy.yaml). If the template has no ids, those of the image apply, or those
+ * that OpenShift assigns.
+ */
+const confinedPod = (given: Json): Json => ({
+  ...idsOf(given),
+  ...pick(given, 'fsGroup', 'fsGroupChangePolicy'),
+  ...levelOf(given),
+});
+
+function confined(given: Json, ofPod: Json): Json {
+  const profile = [given, ofPod]
+    .map(({ seccompProfile }) => object(seccompProfile))
+    .find(({ type }) => type !== undefined);
+  return {
+    ...idsOf(given),
+    ...pick(given, 'readOnlyRootFilesystem'),
+    ...levelOf(given),
+    runAsNonRoot: true,
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ['ALL'] },
+    seccompProfile: profile?.['type'] === 'Localhost' ? profile : { type: 'RuntimeDefault' },
+  };
+}
+
+const idsOf = (given: Json): Json =>
+  Object.fromEntries(Object.entries(pick(given, 'runAsUser', 'runAsGroup')).filter(([, id]) => id !== 0));
+
+/** The SELinux type of a process, such as `spc_t`, can lift its confinement; its level cannot. */
+function levelOf({ seLinuxOptions }: Json): Json {
+  const { level } = object(seLinuxOptions);
+  return level === undefined ? {} : { seLinuxOptions: { level } };
+}
+
+/** The new template may no longer have the pull secret for the pod's own image. */
 const pullSecretsOf = (templates: readonly Json[]): readonly Json[] => {
   const all = templates.flatMap((one) => objects(object(one['spec'])['imagePullSecrets']));
   return [...new Map(all.map((secret) => [secret['name'], secret])).values()];
@@ -146,17 +195,17 @@ const mysqldIn = ({ spec }: Json): Json => named(object(spec)['containers'], mys
 const pick = (from: Json, ...fields: readonly string[]): Json =>
   Object.fromEntries(fields.flatMap((field) => (from[field] === undefined ? [] : [[field, from[field]]])));
 
-/** What a pod says about its node. A message is in Kubernetes' or mysqld's words. */
+/** What a pod shows about its node. A message is in Kubernetes' or mysqld's words. */
 export type PreflightSaid =
   | { readonly kind: 'running'; readonly message: string | null }
   | { readonly kind: 'fetched' | 'timedOut' }
-  /** The kubelet had no image, and tries again by itself: for the first time after 10 s (1.36). */
+  /** The kubelet could not get an image, and tries again by itself, for the first time after 10 s (1.36). */
   | { readonly kind: 'failing'; readonly message: string }
   | { readonly kind: 'ImageUnavailable' | 'ConfigurationRefused' | 'unknown'; readonly message: string };
 
-/** Why the kubelet has no image for a container (Kubernetes 1.36, pkg/kubelet/images/types.go), once and for all. */
+/** Why the kubelet can never get an image for a container (Kubernetes 1.36, pkg/kubelet/images/types.go). */
 const noImageEver = ['InvalidImageName', 'ErrImageNeverPull'];
-/** The same, until it tries again: a registry may be busy for a moment. */
+/** Why it cannot get one now and tries again: a registry may be busy for a moment. */
 const noImageYet = [
   'ErrImagePull',
   'ImagePullBackOff',
@@ -165,18 +214,20 @@ const noImageYet = [
   'SignatureValidationFailed',
 ];
 
-/** The words have it as it was given, or as container runtimes write it (`docker://docker.io/library/mysql:1:`). */
+/**
+ * The message has the name as given, or in the notation of container runtimes (`docker://docker.io/library/mysql:1:`).
+ */
 const isNamedIn = (message: string, image: string): boolean =>
   message.split(/[^\w./:@-]+/).some((word) => fullName(withoutEnd(word.replace(/^\w+:\/\//, ''))) === fullName(image));
 
-/** Without the full stops and colons of the sentence that a name stands in. */
+/** Without the punctuation around the name in the sentence. */
 function withoutEnd(word: string): string {
   let end = word.length;
   while (end > 0 && '.:'.includes(word.charAt(end - 1))) end -= 1;
   return word.slice(0, end);
 }
 
-/** The words are about the image that the pod itself runs, and about none that it is to fetch. */
+/** The message is about the image that the pod itself runs, not about one that it has to fetch. */
 function isOfOwnImage(words: string, spec: Json): boolean {
   const own = text(mysqldIn({ spec })['image']);
   const fetched = objects(spec['volumes']).flatMap(({ image }) => text(object(image)['reference']) ?? []);
@@ -185,18 +236,18 @@ function isOfOwnImage(words: string, spec: Json): boolean {
   );
 }
 
-/** MySQL's numbers of errors about files and directories: the pod has none of those that a member's volumes have. */
+/** MySQL's error numbers for missing files and directories: the pod has none of the files in a member's volumes. */
 const missing = /No such file or directory|Errcode: 2\b|OS errno 2\b/;
 
 /** An error in the log of mysqld, without its time. */
 interface MysqldError {
-  /** `MY-000067`; `null` of what it writes before it has a log. */
+  /** `MY-000067`; `null` for messages before mysqld has a log. */
   readonly code: string | null;
   readonly words: string;
 }
 
 /**
- * Those in the end of its log (9.7): `2026-11-26T00:24:15.406566Z 0 [ERROR] [MY-000067] [Server] unknown variable
+ * The errors at the end of its log (9.7): `2026-11-26T00:24:15.406566Z 0 [ERROR] [MY-000067] [Server] unknown variable
  * 'a=1'.`
  */
 function errorsIn(log: string): readonly MysqldError[] {
@@ -216,7 +267,7 @@ function errorIn(line: string): MysqldError | null {
   return words === undefined ? null : { code, words };
 }
 
-/** What mysqld says of a variable, and that alone of which the name is told. */
+/** mysqld's messages about variables. Only the names are shown. */
 const knownErrors: readonly (readonly [RegExp, string])[] = [
   [/^unknown variable '([\w.-]+)=/, "unknown variable '$1=…'"],
   [/^unknown option '(--[\w.-]+)/, "unknown option '$1'"],
@@ -230,8 +281,8 @@ const knownErrors: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Whoever may read a status may not read a ConfigMap: names of variables are told, and no values. So nothing is told of
- * an error in other words but its number, by which MySQL's documentation names it.
+ * A user who may read a status may not be allowed to read a ConfigMap, so names of variables are shown but no values.
+ * An error with other words is shown only by its number, which MySQL's documentation explains.
  */
 function withoutValues({ code, words }: MysqldError): string {
   for (const [shape, told] of knownErrors) {
@@ -243,12 +294,12 @@ function withoutValues({ code, words }: MysqldError): string {
 
 const told = (errors: readonly MysqldError[]): string => [...new Set(errors.map(withoutValues))].join('; ');
 
-/** How mysqld exits that refuses an option (9.7). */
+/** The exit code of a mysqld that refuses an option (9.7). */
 const refusedExitCode = 1;
 
 export function readPreflightPod(pod: Json, checksConfiguration: boolean): PreflightSaid {
   const status = object(pod['status']);
-  // A webhook may have added others.
+  // A webhook may have added other containers.
   const { waiting, terminated, running } = object(named(status['containerStatuses'], mysqldContainer)['state']);
   const message = text(object(waiting)['message']) ?? text(status['message']);
   const reason = text(object(waiting)['reason']) ?? text(status['reason']) ?? '';
@@ -260,12 +311,12 @@ export function readPreflightPod(pod: Json, checksConfiguration: boolean): Prefl
   if (status['phase'] === 'Succeeded') return { kind: 'fetched' };
   const hasEnded = terminated !== undefined && text(object(terminated)['reason']) !== 'ContainerStatusUnknown';
   const { exitCode, reason: ended, message: said } = object(terminated);
-  // A container that was created has had its volumes.
+  // A container that was created has had its volumes mounted.
   if (hasEnded && (!checksConfiguration || exitCode === 0)) return { kind: 'fetched' };
   if (status['reason'] === 'DeadlineExceeded') return { kind: 'timedOut' };
   if (hasEnded) {
     const without = `${text(ended) ?? 'Error'}, exit code ${String(exitCode)}`;
-    // Of a container that did not start the kubelet says why.
+    // If a container did not start, the kubelet gives the reason.
     if (exitCode !== refusedExitCode)
       return { kind: 'unknown', message: (ended === 'StartError' ? text(said) : null) ?? without };
     const all = errorsIn(text(said) ?? '');

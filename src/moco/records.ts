@@ -1,9 +1,11 @@
 import type { Quantities } from '../core/in-place-changes.ts';
 import type {
+  AskedMemberFacts,
   BackupJobFacts,
   BudgetFacts,
   ClusterFacts,
   ContainerFacts,
+  DataRecord,
   MemberFacts,
   StatefulSetFacts,
 } from '../core/snapshot.ts';
@@ -16,7 +18,7 @@ interface ObjectRecord {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** An opaque number. It is only compared as Kubernetes 1.35 allows (KEP-5504). */
+  /** An opaque number. It is compared only as Kubernetes 1.35 allows (KEP-5504). */
   readonly resourceVersion: string;
 }
 
@@ -24,10 +26,12 @@ export interface ClusterRecord
   extends ObjectRecord,
     Omit<ClusterFacts, 'primaryUnavailableForSeconds' | 'primarySettledForSeconds'> {
   readonly labels: Labels;
-  /** `spec.backupPolicyName` is set: MOCO keeps a CronJob, from which people create Jobs as well. */
+  /** `spec.backupPolicyName` is set: MOCO keeps a CronJob, from which people also create Jobs. */
   readonly hasBackupPolicy: boolean;
   /** A user has released it. */
   readonly released: boolean;
+  /** Who has written its pod template lately, the newest first. */
+  readonly templateWriters: readonly string[];
   /** Our own condition, or `null` if there is none. */
   readonly rolloutComplete: {
     readonly status: boolean;
@@ -41,18 +45,22 @@ export interface StatefulSetRecord extends ObjectRecord, StatefulSetFacts {
   readonly clusterName: string;
   readonly generation: number;
   readonly managers: readonly string[];
+  /** Who has written its pod template lately, the newest first. */
+  readonly templateWriters: readonly string[];
+  /** The names of the containers of its template, init containers included. */
+  readonly containers: readonly string[];
 }
 
-/** A container, with the times that its ages are counted from if this program has not observed the changes. */
+/** A container, with the times from which its ages are counted if this program has not observed the changes. */
 export interface ContainerRecord
-  extends Omit<ContainerFacts, 'readySinceRestart' | 'restartsInVain' | 'notReadyForSeconds'> {
+  extends Omit<ContainerFacts, 'readySinceRestart' | 'restartsInVain' | 'notReadyForSeconds' | 'injected'> {
   /** When the current run started, or `null`. */
   readonly startedAt: string | null;
-  /** When the last run ended, or `null`. */
+  /** When the last run ended; `null` if it has not, or if that is not reported. */
   readonly finishedAt: string | null;
 }
 
-/** What one object shows of a member. Ages need several observations. */
+/** What one object shows about a member. Ages need several observations. */
 type PodFacts = Omit<
   MemberFacts,
   | 'containers'
@@ -63,33 +71,32 @@ type PodFacts = Omit<
   | 'participatingForSeconds'
   | 'revisionForSeconds'
   | 'demoteForSeconds'
-  | 'inPlace'
+  | 'ofStatefulSet'
   | 'restartInPlace'
-  | 'recreatable'
-  | 'nodeLeaves'
+  | keyof AskedMemberFacts
 >;
 
 /** What updates in place compare, change and wait for. */
 export interface LivePod {
   readonly labels: Labels;
   readonly annotations: Labels;
-  /** The kubelet has acted on the current spec, or it is of a version that does not tell (before Kubernetes 1.35). */
+  /** The kubelet has acted on the current spec, or is too old to report that (before Kubernetes 1.35). */
   readonly observed: boolean;
   readonly containers: readonly LiveContainer[];
   readonly initContainers: readonly LiveContainer[];
-  /** What the kubelet says about the resize that the spec asks for, or `null`. */
+  /** What the kubelet reports about the resize that the spec asks for, or `null`. */
   readonly resize: {
     readonly state: 'Deferred' | 'Infeasible' | 'InProgress' | 'Error';
     readonly message: string;
     readonly since: string | null;
   } | null;
-  /** When this program has resized it last, by the clock of the API server, or `null`. */
+  /** When this program last resized it, by the clock of the API server, or `null`. */
   readonly resizedAt: string | null;
 }
 
 export interface LiveContainer extends LiveResources {
   readonly name: string;
-  /** As the spec has it. */
+  /** The image as written in the spec. */
   readonly image: string;
   /** The kubelet asks the registry before each start (`imagePullPolicy: Always`). */
   readonly pulledAlways: boolean;
@@ -98,9 +105,9 @@ export interface LiveContainer extends LiveResources {
 }
 
 export interface LiveResources {
-  /** As the spec has them. */
+  /** The resources as written in the spec. */
   readonly resources: Resources;
-  /** Those that the container runs with, as far as the kubelet reports them. */
+  /** The resources that the container runs with, as far as the kubelet reports them. */
   readonly actual: Resources;
   /** The quantities that a resize by this program has set last. */
   readonly resized: readonly { readonly list: keyof Resources; readonly resource: string }[];
@@ -114,17 +121,23 @@ export interface Resources {
 export interface PodRecord extends ObjectRecord, PodFacts {
   readonly clusterName: string;
   readonly node: string | null;
+  /** The uid of the object that controls it, or `null`. */
+  readonly controller: string | null;
   readonly labels: Labels;
   readonly createdAt: string;
-  /** When the label of its revision was last set, or later; `null` if nothing shows that. */
+  /** When the label of its revision was last set, or later; `null` if that cannot be determined. */
   readonly revisionSetAt: string | null;
+  /** The kubelet has not admitted it: the pod has failed, and none of its containers was ever created. */
+  readonly rejected: boolean;
+  /** The digest to which the container runtime has resolved the image of mysqld, or `null` before that. */
+  readonly imageId: string | null;
   /** When condition Ready last changed, or `null`. */
   readonly readyChangedAt: string | null;
   readonly containersReadyChangedAt: string | null;
   readonly containers: readonly ContainerRecord[];
   readonly initContainers: readonly ContainerRecord[];
   readonly deletionTimestamp: string | null;
-  /** Where its moco-agent listens; `null` for what is not known, or not declared. */
+  /** Where its moco-agent listens; `null` for a part that is unknown or not declared. */
   readonly agent: {
     readonly ip: string | null;
     readonly probePort: number | null;
@@ -134,17 +147,25 @@ export interface PodRecord extends ObjectRecord, PodFacts {
   readonly live: LivePod | null;
 }
 
-export interface BudgetRecord extends ObjectRecord, Omit<BudgetFacts, 'awaiting' | 'refusal' | 'refusedForSeconds'> {
+export interface BudgetRecord
+  extends ObjectRecord,
+    Omit<BudgetFacts, 'ofMoco' | 'awaiting' | 'refusal' | 'refusedForSeconds'> {
   readonly selector: LabelSelector | null;
   /** When the API server accepted the eviction of a pod, by the names of pods. */
   readonly disruptedPods: Readonly<Record<string, string>>;
 }
 
-/** A Job of a backup or a restore that is active: whoever created it, its pod runs or will. */
+/** An active Job of a backup or a restore, no matter who created it: its pod runs or will run. */
 export interface JobRecord extends ObjectRecord, Omit<BackupJobFacts, 'activeForSeconds'> {
   readonly clusterName: string;
   /** When it started, or was created if it has not. */
   readonly startedAt: string;
+}
+
+/** The claim of a member's data. */
+export interface ClaimRecord extends ObjectRecord {
+  /** What this program has noted about its data, or `null`. */
+  readonly data: DataRecord | null;
 }
 
 /** Cluster-scoped: its own `namespace` is empty. */
@@ -168,11 +189,11 @@ export interface ClusterObjects {
   readonly pods: readonly PodRecord[];
   readonly budgets: readonly BudgetRecord[];
   readonly jobs: readonly JobRecord[];
-  /** The API server's message if Jobs can't be read, else `null`. `jobs` is empty then. */
+  /** The API server's message if Jobs can't be read, otherwise `null`. `jobs` is empty then. */
   readonly jobsUnreadable: string | null;
 }
 
-/** What a MySQLRolloutPolicy selects a MySQLCluster by. */
+/** The selectors by which a MySQLRolloutPolicy selects a MySQLCluster. */
 export interface Selectable {
   readonly namespace: string;
   readonly labels: Labels;

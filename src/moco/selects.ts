@@ -1,7 +1,7 @@
 import { object, objects, strings, text, texts } from '../base/json.ts';
 import type { LabelSelector } from './records.ts';
 
-/** Of a selector as an object has it. An absent one selects everything. */
+/** The labels of a selector as an object has them. An absent one selects everything. */
 export function selectorOf(raw: unknown): LabelSelector {
   const { matchLabels, matchExpressions } = object(raw);
   return {
@@ -26,10 +26,7 @@ export function selects(selector: LabelSelector | null, labels: Readonly<Record<
   );
 }
 
-/**
- * Whether a value meets the requirement of a selector of labels. `null` for an operator that such a selector does not
- * have.
- */
+/** Whether a value meets a requirement of a label selector. `null` for an operator that label selectors do not have. */
 export function meets(operator: string, values: readonly string[], value: string | undefined): boolean | null {
   switch (operator) {
     case 'In':

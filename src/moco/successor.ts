@@ -2,10 +2,12 @@ import { type Json, object, objects, text, texts } from '../base/json.ts';
 import { numberOf } from './in-place/quantity.ts';
 import { revisionHashLabel } from './names.ts';
 
+// The pod that would follow a member's pod, for dry runs, and how much of a quota would be left for it.
+
 /**
- * The pod that the StatefulSet controller would create for a member from the StatefulSet's template
- * (Kubernetes 1.36, pkg/controller/statefulset/stateful_set_utils.go, newStatefulSetPod). It has no
- * `blockOwnerDeletion`, for which some installations want the right to the finalizers of the owner.
+ * The pod that the StatefulSet controller would create for a member from the StatefulSet's template (Kubernetes 1.36,
+ * pkg/controller/statefulset/stateful_set_utils.go, newStatefulSetPod). It has no `blockOwnerDeletion`, for which some
+ * installations require the right to the finalizers of the owner.
  */
 export function successorOf(statefulSet: Json, revision: string, ordinal: number, name: string): Json {
   const { namespace, name: owner, uid } = object(statefulSet['metadata']);
@@ -43,8 +45,8 @@ export function successorOf(statefulSet: Json, revision: string, ordinal: number
 }
 
 /**
- * The names of the PersistentVolumeClaims that a pod mounts and that may outlive it. A claim of an ephemeral volume
- * belongs to the pod, and goes with it in any case.
+ * The names of the PersistentVolumeClaims that a pod mounts and that may outlive it. The claim of an ephemeral volume
+ * belongs to the pod, and is deleted along with it.
  */
 export function claimsOf(pod: Json): readonly string[] {
   return objects(object(pod['spec'])['volumes'])
@@ -57,9 +59,9 @@ export const isTerminating = (raw: Json): boolean => text(object(raw['metadata']
 type Amounts = ReadonlyMap<string, number>;
 
 /**
- * Whether a quota that has refused a dry run would admit the pod once the one that it replaces is gone: it counts that
- * one as well. `message` has the API server's words (Kubernetes 1.36, plugin/pkg/admission/resourcequota): `exceeded
- * quota: NAME, requested: …, used: …, limited: …`, each with the resources of which there is too little.
+ * Whether a quota that refuses a dry run would admit the pod once its predecessor is gone: the quota counts both.
+ * `message` is the API server's (Kubernetes 1.36, plugin/pkg/admission/resourcequota): `exceeded quota: NAME,
+ * requested: …, used: …, limited: …`, each with the resources that are short.
  */
 export function fitsWithout(message: string, pod: Json): boolean {
   const [, quota] = cutAt(message, 'exceeded quota: ');
@@ -74,7 +76,7 @@ export function fitsWithout(message: string, pod: Json): boolean {
   });
 }
 
-/** What stands before and behind the first such words; nothing stands behind words that are not there. */
+/** The text before and after the first occurrence of `words`. Without one, the whole text and an empty one. */
 function cutAt(text: string, words: string): readonly [before: string, behind: string] {
   const at = text.indexOf(words);
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + words.length)];
@@ -85,7 +87,7 @@ function amounts(list: string): Amounts {
   return new Map(pairs.map(([resource = '', quantity = '']) => [resource.trim(), numberOf(quantity) ?? Number.NaN]));
 }
 
-/** How much of what a quota counts goes with the pod. 0 of what is not known. */
+/** How much of the quota the old pod frees. 0 if that is unknown. */
 function usedBy(pod: Json, counted: string): number {
   if (counted === 'pods' || counted === 'count/pods') return 1;
   const limits = counted.startsWith('limits.');

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, type Json, object, text } from '../base/json.ts';
 
+// The differences between two pod templates, for people: what a rollout changes.
+
 export interface TemplateChange {
   /** The path of the field, such as `spec.containers[mysqld].image`. */
   readonly path: string;
@@ -43,9 +45,9 @@ export function templateOf(revision: Json): Json {
 }
 
 /**
- * The differences between two pod templates, with the values. Items of a list are matched by name if they have unique
- * names, else by position. If their order differs, the difference has the names in order: a variable sees only those
- * before it, and init containers run one after another. Empty if and only if the templates are equal.
+ * The differences between two pod templates, with the values. Items of a list are matched by name if their names are
+ * unique, otherwise by position. If their order differs, the difference has the names in order: a variable can only use
+ * those before it, and init containers run one after another. Empty if and only if the templates are equal.
  */
 export function templateDifferences(before: unknown, after: unknown, path = ''): readonly TemplateDifference[] {
   if (isDeepStrictEqual(before, after)) return [];
@@ -57,7 +59,7 @@ export function templateDifferences(before: unknown, after: unknown, path = ''):
   return all.length === 0 ? [{ path, before, after }] : all;
 }
 
-/** Of the items that both lists have by name. */
+/** The order of the items whose names are in both lists. */
 function orderOf(before: unknown, after: unknown, path: string): readonly TemplateDifference[] {
   if (!isListOfNamed(before) || !isListOfNamed(after)) return [];
   const [left, right] = [before, after].map((list) => list.map(({ name }) => name));

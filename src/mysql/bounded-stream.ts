@@ -2,7 +2,9 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-/** A connection whose other side may send so many bytes in all. More of them end it with the error `tooMany`. */
+/**
+ * A connection whose other side may send at most this many bytes in total. More bytes end it with the error `tooMany`.
+ */
 export class BoundedStream extends Duplex {
   readonly #socket: Socket;
 

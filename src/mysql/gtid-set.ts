@@ -1,9 +1,9 @@
-/** From, to: both belong to it. */
+/** From and to, both inclusive. */
 type GtidInterval = readonly [from: number, to: number];
 
 /**
- * A set of GTIDs, as `@@gtid_executed` writes it: `uuid:1-5:7, uuid:tag:1-3`. Each source, with its tag if it has one,
- * has intervals that are apart from each other, ascending.
+ * A set of GTIDs in the format of `@@gtid_executed`: `uuid:1-5:7, uuid:tag:1-3`. Each source, with its tag if it has
+ * one, has disjoint intervals in ascending order.
  */
 export type GtidSet = ReadonlyMap<string, readonly GtidInterval[]>;
 
@@ -45,7 +45,7 @@ export function union(one: GtidSet, other: GtidSet): GtidSet {
   return new Map([...keys].map((key) => [key, merged([...(one.get(key) ?? []), ...(other.get(key) ?? [])])]));
 }
 
-/** What `one` has and `other` has not. */
+/** The transactions that `one` has and `other` lacks. */
 export function subtract(one: GtidSet, other: GtidSet): GtidSet {
   const rest = [...one].map(([key, intervals]) => [key, without(intervals, other.get(key) ?? [])] as const);
   return new Map(rest.filter(([, intervals]) => intervals.length > 0));
@@ -65,7 +65,7 @@ function merged(intervals: readonly GtidInterval[]): readonly GtidInterval[] {
   return result;
 }
 
-/** Both are merged. */
+/** Merges both sets. */
 function without(intervals: readonly GtidInterval[], taken: readonly GtidInterval[]): readonly GtidInterval[] {
   const result: GtidInterval[] = [];
   let next = 0;

@@ -1,13 +1,17 @@
+import { readFile } from 'node:fs/promises';
 import { type Json, object, text } from '../base/json.ts';
 import type { World } from '../base/world.ts';
+import type { CloneProgress } from '../core/on-demand-facts.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { isForbidden, isNotFound, withoutRequest } from '../kube/api-error.ts';
 import { path, secrets } from '../kube/resource.ts';
 import { nameOf } from '../kube/store.ts';
 import { mysqlPort, readOnlyPasswordKey, readOnlyUser } from '../moco/names.ts';
-import { statefulSetName } from '../moco/projections.ts';
 import type { ClusterRecord, PodRecord } from '../moco/records.ts';
-import { type Answers, type AskedMember, readCluster } from './read-cluster.ts';
+import type { Account, MysqlTls } from './mysql-session.ts';
+import { type Answers, type AskedMember, readClone, readCluster } from './read-cluster.ts';
+
+// Queries the mysqlds of a cluster: finds the password, reads from each member, and explains why it could not.
 
 export interface MysqlQuestion {
   readonly cluster: Pick<ClusterRecord, 'namespace' | 'name'>;
@@ -17,53 +21,106 @@ export interface MysqlQuestion {
 }
 
 export interface MysqlAnswer extends Omit<Answers, 'isDenied'> {
-  /** Why nobody could be asked, or who could be has refused: a sentence without a full stop. */
+  /** Why no member could be asked, or why all refused: a sentence without a full stop. */
   readonly problem: string | null;
 }
 
 /** Asks the members of a cluster. Never rejects. */
 export interface MysqlAsker {
   ask(question: MysqlQuestion, signal: AbortSignal): Promise<MysqlAnswer>;
+  /** How far the member is with the clone that it receives; `null` if its mysqld does not report it. */
+  cloneProgress(
+    cluster: MysqlQuestion['cluster'],
+    member: PodRecord,
+    signal: AbortSignal,
+  ): Promise<CloneProgress | null>;
 }
 
-/** Of what the API server says. */
+/** The flags about the account. */
+export interface MysqlAccess {
+  /** `{name}` stands for the name of the MySQLCluster. */
+  readonly secretName: string;
+  readonly tls: 'Prefer' | 'Require';
+  /** Path of a PEM file; read again each time. */
+  readonly caFile: string | null;
+}
+
+/** The Secret that has the password for a cluster. */
+export const secretNameOf = (template: string, clusterName: string): string =>
+  template.replaceAll('{name}', clusterName);
+
+/** The maximum length of the API server's message. */
 const mostCharacters = 300;
 
 /**
- * Asks with the account that MOCO makes for reading. Its password is read from MOCO's Secret each time, is kept
- * nowhere, and is used only with the addresses of that cluster's pods. Whoever has such an address can get it, with any
- * certificate or key of its own: whether it is the member is known only after the login.
+ * Queries members with the account that MOCO creates for reading. The password is read each time from a Secret (by
+ * default MOCO's own), is not kept, and is sent only to the addresses of that cluster's pods. Unless a CA is pinned,
+ * anyone who has such an address can get it, with any certificate or key: only after the login is it known whether the
+ * server is the member.
  */
 export class SecretAsker implements MysqlAsker {
   readonly #client: ApiClient;
   readonly #world: World;
+  readonly #access: MysqlAccess;
 
-  constructor(client: ApiClient, world: World) {
+  constructor(client: ApiClient, world: World, access: MysqlAccess) {
     this.#client = client;
     this.#world = world;
+    this.#access = access;
   }
 
   async ask({ cluster, primary, replicas, forSwitchover }: MysqlQuestion, signal: AbortSignal): Promise<MysqlAnswer> {
-    const place = { namespace: cluster.namespace, name: statefulSetName(cluster.name) };
-    const secret = `Secret ${nameOf(place)}`;
-    const password = await this.#passwordIn(place, signal).catch((error: unknown) => unreadSecret(error, secret));
-    if (typeof password !== 'string') {
-      const { problem, isLasting } = password;
+    const { secret, account } = await this.#account(cluster, signal);
+    if ('problem' in account) {
+      const { problem, isLasting } = account;
       const said = [...(primary === null ? [] : [primary]), ...replicas].map(
         ({ uid }) => [uid, { kind: 'unknown', message: problem }] as const,
       );
       return { said: new Map(said), writes: null, problem: isLasting ? problem : null };
     }
-    const member = ({ uid, name, agent }: PodRecord): AskedMember => ({
-      uid,
-      name,
-      address: { ip: agent.ip ?? '', port: mysqlPort },
-    });
-    const account = { user: readOnlyUser, password };
-    const question = { primary: primary && member(primary), replicas: replicas.map(member), forSwitchover, account };
+    const question = {
+      primary: primary && askedMember(primary),
+      replicas: replicas.map(askedMember),
+      forSwitchover,
+      account,
+    };
     const { isDenied, ...answers } = await readCluster(this.#world, question, signal);
     const refused = `mysqld refuses the account ${readOnlyUser}: the password in ${secret} is not the one of the cluster`;
     return { ...answers, problem: isDenied ? refused : null };
+  }
+
+  async cloneProgress(
+    cluster: MysqlQuestion['cluster'],
+    member: PodRecord,
+    signal: AbortSignal,
+  ): Promise<CloneProgress | null> {
+    const { account } = await this.#account(cluster, signal);
+    return 'problem' in account ? null : readClone(this.#world, askedMember(member), account, signal);
+  }
+
+  /** The account to use, or why there is none. */
+  async #account(
+    cluster: MysqlQuestion['cluster'],
+    signal: AbortSignal,
+  ): Promise<{ readonly secret: string; readonly account: Account | Unread }> {
+    const place = { namespace: cluster.namespace, name: secretNameOf(this.#access.secretName, cluster.name) };
+    const secret = `Secret ${nameOf(place)}`;
+    const [password, tls] = await Promise.all([
+      this.#passwordIn(place, signal).catch((error: unknown) => unreadSecret(error, secret)),
+      this.#tls(),
+    ]);
+    if (typeof password !== 'string') return { secret, account: password };
+    return { secret, account: 'problem' in tls ? tls : { user: readOnlyUser, password, tls } };
+  }
+
+  async #tls(): Promise<MysqlTls | Unread> {
+    const { tls, caFile } = this.#access;
+    const required = tls === 'Require';
+    try {
+      return { required, ca: caFile === null ? null : await readFile(caFile, 'utf8') };
+    } catch {
+      return { problem: `the file ${caFile} of --mysql-ca-file can't be read`, isLasting: true };
+    }
   }
 
   async #passwordIn(
@@ -85,9 +142,15 @@ export class SecretAsker implements MysqlAsker {
   }
 }
 
+const askedMember = ({ uid, name, agent }: PodRecord): AskedMember => ({
+  uid,
+  name,
+  address: { ip: agent.ip ?? '', port: mysqlPort },
+});
+
 interface Unread {
   readonly problem: string;
-  /** It stays so until a person changes something. Else the API server did not answer this time. */
+  /** True if it stays like this until a person changes something. Otherwise the API server did not answer this time. */
   readonly isLasting: boolean;
 }
 

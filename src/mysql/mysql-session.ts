@@ -1,3 +1,5 @@
+// One bounded conversation with a server that may be hostile: limits for time, bytes and packets.
+
 // oxlint-disable no-restricted-imports -- the one place where mysqld is reached
 import { connect, isIP } from 'node:net';
 import type { Connection, RowDataPacket } from 'mysql2';
@@ -14,14 +16,25 @@ export interface MysqlAddress {
 export interface Account {
   readonly user: string;
   readonly password: string;
+  /** Default: TLS if the server offers it, with any certificate. */
+  readonly tls?: MysqlTls;
 }
 
-/** Rows as arrays, in the order of the columns; none for what is no query. */
+export interface MysqlTls {
+  /** Without TLS the server gets neither name nor password. */
+  readonly required: boolean;
+  /** PEM of the CA that must have signed the certificate of the server; `null` accepts any certificate. */
+  readonly ca: string | null;
+}
+
+const anyTls: MysqlTls = { required: false, ca: null };
+
+/** Rows as arrays, in the order of the columns; empty for a statement that is not a query. */
 export type SqlQuery = (sql: string) => Promise<readonly (readonly unknown[])[]>;
 
 /**
- * Why a mysqld has not answered. The message never has a word of the server, which could be of its users' data or a
- * password: only its error's name, or what this side has seen.
+ * Why a mysqld has not answered. The message never contains words of the server, which could include user data or a
+ * password: only the name of its error, or what this side has observed.
  */
 export class MysqlError extends Error {
   /** The server refuses the account. */
@@ -33,9 +46,9 @@ export class MysqlError extends Error {
   }
 }
 
-/** For everything in one conversation: connection, handshake and all answers. */
+/** For the whole conversation: connection, handshake and all answers. */
 const conversationMilliseconds = 1000;
-/** The sets of GTIDs of a long life have some kilobytes. */
+/** The GTID sets of a long-lived server have some kilobytes. */
 const mostBytes = 1024 * 1024;
 const deniedCodes: ReadonlySet<string> = new Set([
   'ER_ACCESS_DENIED_ERROR',
@@ -45,9 +58,9 @@ const deniedCodes: ReadonlySet<string> = new Set([
 const noTls = 'HANDSHAKE_NO_SSL_SUPPORT';
 
 /**
- * One conversation with a mysqld, which may be any server: it costs at most a second and a bounded buffer. With TLS
- * where the server offers it; its certificate is not verified, since mysqld makes it itself. Rejects with {@link
- * MysqlError}.
+ * One conversation with a mysqld, which may be any server: it costs at most a second and a bounded buffer. By default
+ * with TLS if the server offers it; its certificate is not verified, since mysqld creates it itself. Rejects with
+ * {@link MysqlError}.
  */
 export async function converse<T>(
   world: World,
@@ -56,13 +69,15 @@ export async function converse<T>(
   signal: AbortSignal,
   work: (query: SqlQuery) => Promise<T>,
 ): Promise<T> {
-  // It is large, and loading it the first time may take longer than a conversation.
+  // The module is large, and loading it the first time may take longer than a conversation.
   await import('mysql2');
   const limit = new TimeLimit(world, conversationMilliseconds, signal);
+  const { required, ca } = account.tls ?? anyTls;
   const open = (tls: boolean): Promise<T> => conversation(address, account, tls, limit.signal, work);
   try {
     return await open(true).catch((error: unknown) => {
       if (codeOf(error) !== noTls) throw error;
+      if (required || ca !== null) throw new MysqlError('it offers no TLS, which --mysql-tls requires');
       return open(false);
     });
   } catch (error) {
@@ -74,13 +89,13 @@ export async function converse<T>(
 
 async function conversation<T>(
   { ip, port }: MysqlAddress,
-  account: Account,
+  { tls: { ca } = anyTls, ...account }: Account,
   tls: boolean,
   signal: AbortSignal,
   work: (query: SqlQuery) => Promise<T>,
 ): Promise<T> {
   if (isIP(ip) === 0) throw new MysqlError('the pod has no IP address');
-  // Only where it is used: it is large. A bundle has nothing of a CommonJS module but its default.
+  // Loaded only when it is used, because it is large. A bundle has only the default export of a CommonJS module.
   const { createConnection } = (await import('mysql2')).default;
   signal.throwIfAborted();
   const socket = new BoundedStream(
@@ -92,7 +107,7 @@ async function conversation<T>(
     ...account,
     host: ip,
     stream: socket,
-    // The limit above counts.
+    // The limit above applies instead.
     connectTimeout: 0,
     rowsAsArray: true,
     supportBigNumbers: true,
@@ -100,7 +115,8 @@ async function conversation<T>(
     dateStrings: true,
     // No code is generated from what a server sends.
     disableEval: true,
-    ...(tls && { ssl: { rejectUnauthorized: false } }),
+    // Certificates do not name the address of a pod, so only the CA can be verified.
+    ...(tls && { ssl: ca === null ? { rejectUnauthorized: false } : { ca, rejectUnauthorized: true } }),
   });
   return new Promise<T>((resolve, reject) => {
     const fail = (error: unknown): void => {
@@ -123,7 +139,7 @@ async function conversation<T>(
   });
 }
 
-/** What mysql2 has no limit for: packets after an error, and a line on stderr for each packet out of order. */
+/** What mysql2 does not limit: packets after an error, and a line on stderr for each packet out of order. */
 function guard(connection: Connection, fail: (error: unknown) => void): void {
   const parts = connection as Connection & { handlePacket: (packet?: unknown) => void };
   const handle = parts.handlePacket.bind(connection);
@@ -148,6 +164,6 @@ const codeOf = (error: unknown): string | undefined =>
 function mysqlErrorOf(error: unknown): MysqlError {
   if (error instanceof MysqlError) return error;
   const code = codeOf(error);
-  if (code === undefined) return new MysqlError('the answer is not one of a mysqld');
+  if (code === undefined) return new MysqlError('the answer is not that of a mysqld');
   return new MysqlError(code, deniedCodes.has(code));
 }

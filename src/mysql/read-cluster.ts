@@ -1,9 +1,10 @@
 import { delay } from '../base/delay.ts';
 import type { World } from '../base/world.ts';
-import type { MemberSaid } from '../core/on-demand-facts.ts';
+import type { CloneProgress, MemberSaid } from '../core/on-demand-facts.ts';
 import { countGtids, type GtidSet, parseGtidSet, subtract, union } from './gtid-set.ts';
 import { type Account, converse, type MysqlAddress, MysqlError, type SqlQuery } from './mysql-session.ts';
 import {
+  askClone,
   askOpenWrites,
   askReplication,
   askSemiSync,
@@ -11,6 +12,8 @@ import {
   type OpenWriteNow,
   type WhoItIs,
 } from './statements.ts';
+
+// What is asked of the members of a cluster, in which order, and when an answer counts as complete.
 
 export interface AskedMember {
   readonly uid: string;
@@ -20,36 +23,37 @@ export interface AskedMember {
 }
 
 export interface AskedCluster {
-  /** `null` while nobody serves as primary. */
+  /** `null` while no member serves as primary. */
   readonly primary: AskedMember | null;
   readonly replicas: readonly AskedMember[];
-  /** A switchover is next: what would it cut off? */
+  /** True before a switchover: then the writes that it would cut off are read as well. */
   readonly forSwitchover: boolean;
   readonly account: Account;
 }
 
 export interface Answers {
   readonly said: ReadonlyMap<string, MemberSaid>;
-  /** `null` if no switchover is next, or the primary did not say. */
+  /** `null` if no switchover is next, or if the primary did not report them. */
   readonly writes: readonly OpenWriteNow[] | null;
   /** Every member has refused the account. */
   readonly isDenied: boolean;
 }
 
 /**
- * A replica of a primary under load is never at the same transaction: for so long it may catch up while it is asked.
+ * A replica never has exactly the transactions of a primary under load: it may catch up for this long while it is
+ * queried.
  */
 const catchUpMilliseconds = 700;
-/** For so long the end of short writes is waited for. */
+/** How long to wait for the end of short writes. */
 const quietMilliseconds = 400;
 const pauseMilliseconds = 50;
-/** InnoDB gives the same answer about transactions again to whoever asks within 100 ms of the last time. */
+/** InnoDB repeats its last answer about transactions if it is asked again within 100 ms. */
 const refreshedMilliseconds = 150;
 
 /**
- * Asks the primary what it has committed, then every replica what it has received and applied of that. Last of all,
- * right before a switchover, the primary again about open writes. One connection at a time to each of them. Never
- * rejects.
+ * Asks the primary what it has committed, then every replica what it has received and applied of that. At the end,
+ * right before a switchover, it asks the primary again about open writes. One connection at a time to each of them.
+ * Never rejects.
  */
 export async function readCluster(world: World, question: AskedCluster, signal: AbortSignal): Promise<Answers> {
   const { primary, replicas, forSwitchover, account } = question;
@@ -63,16 +67,14 @@ export async function readCluster(world: World, question: AskedCluster, signal: 
     const keep: Keep<T> = (answer) => kept.splice(0, 1, answer);
     try {
       return await converse(world, member.address, account, signal, async (query) => {
-        const who = await askWhoItIs(query);
-        // Another pod may have got the address of a pod that is gone.
-        if (who.hostname !== member.name) throw new MysqlError('another mysqld has its address');
+        const who = await expectItself(query, member);
         return work(query, who, keep);
       });
     } catch (error) {
       const [answer] = kept;
       if (answer !== undefined) return answer;
       const { message, isDenied } =
-        error instanceof MysqlError ? error : new MysqlError('the answer is not one of a mysqld');
+        error instanceof MysqlError ? error : new MysqlError('the answer is not that of a mysqld');
       if (isDenied) denied.add(member.uid);
       said.set(member.uid, { kind: 'unknown', message });
       return null;
@@ -102,12 +104,38 @@ export async function readCluster(world: World, question: AskedCluster, signal: 
   return { said, writes, isDenied };
 }
 
-/** Notes what speaks against the step already: no end of the conversation takes that back, such as its time limit. */
+/** How far the member is with the clone that it receives; `null` if it does not report it. Never rejects. */
+export async function readClone(
+  world: World,
+  member: AskedMember,
+  account: Account,
+  signal: AbortSignal,
+): Promise<CloneProgress | null> {
+  try {
+    return await converse(world, member.address, account, signal, async (query) => {
+      await expectItself(query, member);
+      return askClone(query);
+    });
+  } catch {
+    return null;
+  }
+}
+
+/** Another pod may have received the address of a deleted pod. */
+async function expectItself(query: SqlQuery, { name }: AskedMember): Promise<WhoItIs> {
+  const who = await askWhoItIs(query);
+  if (who.hostname !== name) throw new MysqlError('another mysqld has its address');
+  return who;
+}
+
+/**
+ * Records at once what counts against the step: the end of the conversation, such as its time limit, does not withdraw
+ * it.
+ */
 type Keep<T> = (answer: T) => void;
 
 /**
- * What a replica says once it has received and applied what the primary had committed, or at the end of the time for
- * it.
+ * The answer of a replica once it has received and applied what the primary had committed, or when the time is over.
  */
 async function askCaughtUp(
   world: World,
@@ -141,7 +169,7 @@ async function askCaughtUp(
   }
 }
 
-/** Open writes at the first instant without any, or at the end of the time for it. */
+/** The open writes at the first moment without any, or else when the time is over. */
 async function quietest(
   world: World,
   query: SqlQuery,

@@ -1,4 +1,5 @@
 import {
+  type CloneProgress,
   mostWrites,
   type OpenWrite,
   type PrimarySaid,
@@ -7,13 +8,13 @@ import {
 } from '../core/on-demand-facts.ts';
 import { MysqlError, type SqlQuery } from './mysql-session.ts';
 
-// Everything that is asked of a mysqld, 8.0.22 or later: its own state, never a row of a user's table, and never a
+// All queries to a mysqld, 8.0.22 or later: only about its own state, never for a row of a user's table, and never a
 // write.
 
-/** Times are compared in one zone, and nothing runs for longer than it is waited for. */
+/** Times are compared in one time zone, and no statement runs longer than its caller waits. */
 const session = "SET SESSION time_zone = 'SYSTEM', max_execution_time = 1000";
 
-/** Without these the next statement finds no write, or no DDL statement, whatever is open. */
+/** If these are missing, the next statement finds no write, or no DDL statement, even if one is open. */
 const showsWrites = `SELECT
   EXISTS (SELECT 1 FROM performance_schema.threads WHERE PROCESSLIST_ID = CONNECTION_ID()) AND
   EXISTS (SELECT 1 FROM performance_schema.setup_consumers WHERE NAME = 'global_instrumentation' AND ENABLED = 'YES') AND
@@ -21,7 +22,7 @@ const showsWrites = `SELECT
 
 const whoItIs = 'SELECT @@GLOBAL.hostname, @@GLOBAL.gtid_executed';
 
-/** The names of plugins and variables changed in MySQL 8.0.26; MOCO sets the old ones. A server has one of them. */
+/** The names of plugins and variables changed in MySQL 8.0.26; MOCO sets the old ones. A server has either of them. */
 const semiSyncSql = `SELECT
   (SELECT SUM(VARIABLE_VALUE) FROM performance_schema.global_status
    WHERE VARIABLE_NAME IN ('Rpl_semi_sync_master_clients', 'Rpl_semi_sync_source_clients')),
@@ -44,8 +45,8 @@ const replicationSql = `SELECT @@GLOBAL.gtid_executed, c.RECEIVED_TRANSACTION_SE
 
 /**
  * Sessions with an open transaction that has changed or locked rows, and those whose statement holds the lock that
- * every write and DDL statement takes (`LOCK TABLES … WRITE` too): what read_only and the end of connections cut off.
- * Neither ends what a primary applies that replicates from elsewhere. The clock of a server may go back.
+ * every write and DDL statement takes (`LOCK TABLES … WRITE` too): read_only and closed connections cut these off.
+ * Neither affects the applier of a primary that replicates from elsewhere. The clock of a server may go back.
  */
 const openWritesSql = `SELECT t.PROCESSLIST_ID, t.PROCESSLIST_USER, t.PROCESSLIST_HOST,
   GREATEST(0, COALESCE(TIMESTAMPDIFF(SECOND, x.trx_started, NOW()), t.PROCESSLIST_TIME, 0)),
@@ -76,7 +77,7 @@ export async function askWhoItIs(query: SqlQuery): Promise<WhoItIs> {
   return { hostname: textColumn(row[0]), executed: textColumn(row[1]) };
 }
 
-/** What of a primary, and of a replica, says whether commits are acknowledged. */
+/** The parts of a primary's and a replica's state that show whether commits are acknowledged. */
 export type SemiSync = Omit<PrimarySaid, 'kind'> & Pick<ReplicaSaid, 'semiSync'>;
 
 export async function askSemiSync(query: SqlQuery): Promise<SemiSync> {
@@ -95,7 +96,7 @@ export interface Channel {
   readonly applier: ThreadState;
 }
 
-/** `null` if it is no replica. MOCO sets up one channel. */
+/** `null` if it is not a replica. MOCO sets up one channel. */
 export async function askReplication(query: SqlQuery): Promise<Channel | null> {
   const [row] = await query(replicationSql);
   if (row === undefined) return null;
@@ -108,14 +109,26 @@ export async function askReplication(query: SqlQuery): Promise<Channel | null> {
   };
 }
 
+/** One row for each stage of the last clone, which mysqld keeps until the next one (MySQL 8.4, "clone_progress"). */
+const cloneSql = `SELECT
+  (SELECT STAGE FROM performance_schema.clone_progress WHERE STATE = 'In Progress' LIMIT 1),
+  SUM(DATA), SUM(ESTIMATE) FROM performance_schema.clone_progress`;
+
+/** How far this mysqld is with the clone that it receives. Rejects with `MysqlError` without the clone plugin. */
+export async function askClone(query: SqlQuery): Promise<CloneProgress> {
+  const [row] = await query(cloneSql);
+  if (row === undefined) throw notUsable();
+  return { stage: printable(row[0]), copiedBytes: wholeColumn(row[1]), estimatedBytes: wholeColumn(row[2]) };
+}
+
 const waits: readonly OpenWrite['waitsFor'][] = ['rowLock', 'metadataLock', 'acknowledgement', 'client'];
-/** Longer names are cut. */
+/** Longer names are truncated. */
 const mostCharacters = 80;
 
-/** Its age is known, and not the time by this side's clock. */
+/** The age of the write is known, but not its time on this side's clock. */
 export type OpenWriteNow = Omit<OpenWrite, 'since'>;
 
-/** Those that are open at that instant, the oldest first. */
+/** The writes that are open at that moment, the oldest first. */
 export async function askOpenWrites(query: SqlQuery): Promise<readonly OpenWriteNow[]> {
   await query(session);
   const [shown] = await query(showsWrites);
@@ -148,4 +161,4 @@ function wholeColumn(value: unknown): number {
   return number;
 }
 
-const notUsable = (): MysqlError => new MysqlError('the answer is not one of a mysqld');
+const notUsable = (): MysqlError => new MysqlError('the answer is not that of a mysqld');

@@ -28,12 +28,14 @@ import type {
   StatefulSetRecord,
 } from '../moco/records.ts';
 
+// The cached objects of all kinds, and which clusters a change of an object concerns.
+
 export interface UnavailableKind {
   readonly why: Unavailable;
   /** The API server's words. */
   readonly message: string;
   /**
-   * The controller is not meant to read it: with `--namespaces`, a kind without a namespace that it never could read.
+   * The controller is not meant to read it: with `--namespaces`, a kind without a namespace that it could never read.
    */
   readonly isIntended: boolean;
 }
@@ -90,7 +92,7 @@ export class Cache {
       for (const key of new Set([before, after].filter((object) => object !== null).map(ownerKey))) changed(key);
     };
     const all = (clusters: readonly ClusterRecord[]): void => clusters.map(nameOf).forEach(changed);
-    // What is not known of the kind may concern any cluster.
+    // An unknown object of the kind may concern any cluster.
     this.#availabilityListeners.push(() => all(this.clusters.values()));
     this.clusters.subscribe(own);
     this.rollouts.subscribe(own);
@@ -110,7 +112,7 @@ export class Cache {
     });
   }
 
-  /** Calls back after each change of what the statuses of MySQLRolloutPolicies follow from. */
+  /** Calls back after each change that the statuses of MySQLRolloutPolicies depend on. */
   onPolicyChange(changed: () => void): void {
     const on = <R extends Stored>(store: Store<R>, of: (record: R) => unknown): void => {
       store.subscribe(({ before, after }) => {
@@ -139,7 +141,7 @@ export class Cache {
     };
   }
 
-  /** The settings of a cluster from all sources but its MySQLRollout. */
+  /** The settings of a cluster from all sources except its MySQLRollout. */
   settingsSources({ namespace, labels }: Pick<ClusterRecord, 'namespace' | 'labels'>): {
     readonly policies: readonly PolicyRecord[];
     readonly cluster: Selectable;
@@ -166,7 +168,7 @@ export class Cache {
 /** All records are made in the same function, so their fields have the same order. */
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** The only cluster whose pods a budget can select, if the budget names one as MOCO's own do. */
+/** The only cluster whose pods a budget can select, if the budget names a cluster as MOCO's own does. */
 export function namedCluster({ namespace, selector }: BudgetRecord): string | null {
   const name = selector?.matchLabels[clusterNameLabel];
   return name === undefined ? null : keyOf(namespace, name);
@@ -179,7 +181,7 @@ export interface CachedKind<R extends Stored> {
   readonly project: (raw: Json) => R | null;
 }
 
-/** Calls back for each kind that decisions need. Clusters come first, and pods, of which there are most, last. */
+/** Calls back for each kind that decisions need. Clusters come first, and pods, the most numerous kind, last. */
 export function forEachCachedKind<Result>(
   cache: Cache,
   keepsLivePods: boolean,

@@ -2,16 +2,20 @@ import { rolloutKind } from '../api/rollout.ts';
 import { identityOf, type Json, object, objects, text } from '../base/json.ts';
 import type { Target } from '../core/decision.ts';
 import type { ContainerResources, InPlaceChange } from '../core/in-place-changes.ts';
+import type { DataRecord } from '../core/snapshot.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { ApiError, isInvalid, isNotFound } from '../kube/api-error.ts';
-import { path, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
+import { path, persistentVolumeClaims, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
 import type { Reservation } from '../kube/token-bucket.ts';
-import { admissionProbeAnnotation, preflightLabel, resizeManager } from '../moco/names.ts';
+import { dataRecordText } from '../moco/data-record.ts';
+import { admissionProbeAnnotation, dataAnnotation, preflightLabel, resizeManager } from '../moco/names.ts';
 import { isPreflightOf } from '../moco/preflight-pod.ts';
 import { projectStatefulSet } from '../moco/projections.ts';
-import type { ClusterObjects, StatefulSetRecord } from '../moco/records.ts';
+import type { ClaimRecord, ClusterObjects, StatefulSetRecord } from '../moco/records.ts';
 import { mostReads, type OnceCall } from './cluster-reader.ts';
 import { StatusClient } from './status-client.ts';
+
+// Every write that a pass may send about one cluster, with its preconditions.
 
 const intentWrites = 1;
 
@@ -21,15 +25,15 @@ export interface StatefulSetPatch {
   readonly spec?: Json;
 }
 
-/** A StatefulSet after a patch, and what admission made of the probe of a dry run. */
+/** A StatefulSet after a patch, and whether admission changed the probe of a dry run. */
 export interface PatchedStatefulSet extends StatefulSetRecord {
   readonly probe: string | null;
 }
 
-/** The preconditions of a patch: with a resourceVersion nothing may have changed since it was read. */
+/** The preconditions of a patch. With a resourceVersion, nothing may have changed since the object was read. */
 export type PatchedAs = Pick<StatefulSetRecord, 'namespace' | 'name' | 'uid'> & { readonly resourceVersion?: string };
 
-/** What the patch of a pod changes that has been resized. */
+/** What the patch of a resized pod changes. */
 export type InPlacePatch = Omit<InPlaceChange, 'resources'>;
 
 const mergePatchType = 'application/merge-patch+json';
@@ -40,9 +44,9 @@ const strategicMergePatchType = 'application/strategic-merge-patch+json';
 /**
  * All reads and writes of one reconciliation. Writes that may disrupt a member, and a release, carry uid and
  * resourceVersion: each applies to exactly the object that was read, or fails with 409. The strategy and the current
- * revision are written whatever else has changed, since MOCO or a pod that comes back may change the StatefulSet all
- * the time. Writes to pods and to the StatefulSet are sent once, because the confirmation would be too old for a retry.
- * Rejects with `ApiError`.
+ * revision are written no matter what else has changed, since MOCO or a pod that comes back may change the StatefulSet
+ * all the time. Writes to pods and to the StatefulSet are sent once, because the confirmation would be too old for a
+ * retry. Rejects with `ApiError`.
  */
 export class ClusterApi extends StatusClient {
   readonly #isStillWanted: () => boolean;
@@ -66,8 +70,8 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * Reserves the client's rate limit for everything that a disruption needs, then runs `work`, whose requests do not
-   * wait for the rate limit any more. So no more disruptions are confirmed at a time than the rate limit can serve.
+   * Reserves the client's rate limit for everything that a disruption needs, then runs `work`, whose requests no longer
+   * wait for the rate limit. So there are never more disruptions being confirmed than the rate limit can serve.
    * Resolves to `null` if the signal is aborted first.
    */
   async withTokens<T>(
@@ -76,7 +80,7 @@ export class ClusterApi extends StatusClient {
     work: (api: ClusterApi) => Promise<T>,
   ): Promise<T | null> {
     const calls = mostReads(known) + intentWrites + targets;
-    const reservation = await this.client.reserve('disrupt', calls, this.signal);
+    const reservation = await this.client.reserve('disrupt', calls, known.cluster.namespace, this.signal);
     if (reservation === null) return null;
     try {
       return await work(new ClusterApi(this.client, this.signal, this.#isStillWanted, reservation));
@@ -108,9 +112,21 @@ export class ClusterApi extends StatusClient {
     });
   }
 
+  /** Notes on the claim which mysqld has started on its data. Rejects with 409 if the claim has changed. */
+  noteData({ namespace, name, uid, resourceVersion }: ClaimRecord, record: DataRecord): Promise<unknown> {
+    return this.call({
+      method: 'PATCH',
+      path: path(persistentVolumeClaims, { namespace, name }),
+      contentType: mergePatchType,
+      body: { metadata: { uid, resourceVersion, annotations: { [dataAnnotation]: dataRecordText(record) } } },
+      priority: 'status',
+      retries: 0,
+    });
+  }
+
   /**
-   * The pods that this program has made to find out for a cluster what its nodes can run. All that is about them is
-   * sent once: no other step of the pass waits for that.
+   * The preflight pods that this program has created for a cluster. Requests about them are sent once: no other step of
+   * the pass waits for them.
    */
   async listPreflightPods(namespace: string, clusterName: string, rolloutUid: string): Promise<readonly Json[]> {
     const query = { labelSelector: `${preflightLabel}=${clusterName}` };
@@ -135,7 +151,7 @@ export class ClusterApi extends StatusClient {
     return status?.allowed === true;
   }
 
-  /** Its name is the same for every try, so the next pass finds it. */
+  /** Its name is the same for every attempt, so the next pass finds it. */
   async createPreflightPod(body: Json, namespace: string): Promise<void> {
     await this.ask({ method: 'POST', path: path(pods, { namespace }), body });
   }
@@ -166,8 +182,8 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * Changes a running pod into what the revision would have created. The label goes with it: only then the StatefulSet
-   * counts the pod as updated. Resolves to the new resourceVersion. With `dryRun` nothing is stored.
+   * Changes a running pod into what the revision would have created. The label is part of the patch: only then does the
+   * StatefulSet count the pod as updated. Resolves to the new resourceVersion. With `dryRun` nothing is stored.
    */
   updateInPlace(
     namespace: string,
@@ -208,9 +224,9 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * Sets the current revision, and how many members have it, while both revisions are as they were read: what else
-   * changes has nothing to do with it. The API server repeats the patch itself if another write comes in between.
-   * Rejects with a 409 if a revision is another one, or the StatefulSet has another uid.
+   * Sets the current revision, and how many members have it, if both revisions are still as they were read: other
+   * changes do not matter. The API server repeats the patch itself if another write comes in between. Rejects with a
+   * 409 if a revision differs, or if the StatefulSet has another uid.
    */
   async promoteRevision(
     { namespace, name, uid, currentRevision, updateRevision }: StatefulSetRecord,

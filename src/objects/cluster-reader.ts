@@ -3,8 +3,9 @@ import { allOrAbort } from '../base/delay.ts';
 import { objects as items, type Json, object, text } from '../base/json.ts';
 import { isPossibleSize } from '../core/situation.ts';
 import type { ApiClient, Call } from '../kube/api-client.ts';
-import { isForbidden, isNotFound, withoutRequest } from '../kube/api-error.ts';
-import { pagesOf } from '../kube/list-watch.ts';
+import { isForbidden, withoutRequest } from '../kube/api-error.ts';
+import { isProvenAbsent } from '../kube/discovery.ts';
+import { mostBytesOfObject, mostValuesOfObject, pagesOf } from '../kube/list-watch.ts';
 import {
   controllerRevisions,
   events,
@@ -33,15 +34,24 @@ import type { ClusterObjects, ClusterRecord, StatefulSetRecord } from '../moco/r
 import { selects } from '../moco/selects.ts';
 import { templateOf } from '../moco/template-changes.ts';
 
+// Every read that a pass may send about one cluster. A confirmation reads here, past the cache.
+
 export interface LiveObjects {
   readonly objects: ClusterObjects;
   readonly rollout: MySQLRollout | null;
 }
 
-/** A request of which everything else is the same. */
+/** A request with the usual options. */
 export type OnceCall = Pick<Call, 'method' | 'path' | 'query' | 'body' | 'contentType'>;
 
 const pageSize = 500;
+/** One reason and one StatefulSet have only a few; a tenant may write any number. */
+const mostEvents = 100;
+/**
+ * The limit for a list that is read as a whole, in a namespace whose tenant may create any number of objects. The Job
+ * of a backup has about 10 KB and some hundred values, an Event 1 KB.
+ */
+const mostListed = { mostBytes: 16 * 1024 * 1024, mostValues: 500_000 } as const;
 
 /** Reads one cluster without any cache: no resourceVersion, so that etcd's quorum answers. Rejects with `ApiError`. */
 export class ClusterReader {
@@ -58,8 +68,8 @@ export class ClusterReader {
 
   /**
    * Reads the newest version of everything in `known`, at first in parallel. If every object still has the
-   * resourceVersion that it has in `known`, all of them were as `known` has them at the moment of this call. Otherwise
-   * everything is read again in order.
+   * resourceVersion in `known`, then all of them had it at the moment of this call. Otherwise everything is read again
+   * in order.
    */
   async readNewest(known: LiveObjects): Promise<LiveObjects | null> {
     const unordered = await this.#readUnordered(known.objects);
@@ -69,16 +79,16 @@ export class ClusterReader {
   /**
    * Reads everything without a cache (no resourceVersion: quorum reads). The MySQLCluster is read last, since a
    * failover shows there first. Resolves to `null` if it is gone. Objects are read by name: members have the ordinals
-   * of the StatefulSet, and `known` has what else is in the cache. The API server answers a list of a kind without
+   * of the StatefulSet, and `known` has the other objects of the cache. The API server answers a list of a kind without
    * recent writes only once its own cache has caught up with all other kinds, which it checks every 100 ms
-   * (ConsistentListFromCache, Kubernetes 1.31 and later). So Jobs, to which people give names, are listed only where
-   * one may be. A budget that the cache does not know yet is enforced by the eviction itself.
+   * (ConsistentListFromCache, Kubernetes 1.31 and later). So Jobs, which may have any name, are listed only if there
+   * may be one. The eviction itself enforces a budget that the cache does not know yet.
    */
   async readAll(known: ClusterObjects): Promise<LiveObjects | null> {
     const first = await this.#allOrNone((reader) => reader.#readFirst(known));
     const next = await this.#allOrNone((reader) => reader.#readNext(known, first.statefulSet?.replicas ?? 0));
     const cluster = await this.#readCluster(known);
-    // The cache did not know of its policy.
+    // The cache did not know of its backup policy.
     const isMissed = next.listed === null && cluster?.hasBackupPolicy === true;
     return liveObjectsOf(cluster, first, isMissed ? { ...next, listed: await this.#listJobs(cluster) } : next);
   }
@@ -135,6 +145,7 @@ export class ClusterReader {
         path: path(jobs, { namespace }),
         query,
         priority: 'disrupt',
+        ...mostListed,
       });
       return { jobs: projected(items(list['items']), projectJob), jobsUnreadable: null };
     } catch (error) {
@@ -143,19 +154,25 @@ export class ClusterReader {
     }
   }
 
-  /** Reads an object with all its fields. Resolves to `null` if it is gone. */
+  /** Reads an object with all its fields. Resolves to `null` if it is gone, or if the server has no such kind. */
   async read(kind: ResourceKind, place: ResourcePlace, priority: Priority = 'disrupt'): Promise<Json | null> {
     try {
-      return await this.call<Json>({ method: 'GET', path: path(kind, place), priority });
+      return await this.call<Json>({
+        method: 'GET',
+        path: path(kind, place),
+        priority,
+        mostValues: mostValuesOfObject,
+        mostBytes: mostBytesOfObject,
+      });
     } catch (error) {
-      if (isNotFound(error)) return null;
+      if (await isProvenAbsent(error, this.client, kind, this.signal)) return null;
       throw error;
     }
   }
 
   /**
-   * Has the API server admit a pod, as a dry run: nothing is stored. Rejects with its answer, which is never an
-   * admitted pod of a name that exists.
+   * Asks the API server to admit a pod, as a dry run: nothing is stored. Rejects with its answer, since it never admits
+   * a pod whose name exists.
    */
   async tryToCreatePod(body: Json, namespace: string): Promise<void> {
     await this.ask({ method: 'POST', path: path(pods, { namespace }), query: { dryRun: 'All' }, body });
@@ -174,8 +191,9 @@ export class ClusterReader {
     const list = await this.call<Json>({
       method: 'GET',
       path: path(events, { namespace }),
-      query: { fieldSelector },
+      query: { fieldSelector, limit: mostEvents },
       priority: 'read',
+      ...mostListed,
     });
     const [newest] = items(list['items']).toSorted((a, b) => (happenedAt(a) < happenedAt(b) ? 1 : -1));
     return text(newest?.['note']);
@@ -190,7 +208,7 @@ export class ClusterReader {
     return found && templateOf(found);
   }
 
-  /** What a node reports of an image. Resolves to `null` if nodes may not be read. */
+  /** What a node reports about an image. Resolves to `null` if nodes may not be read. */
   async readImage(node: string, image: string): Promise<ImageReport | null> {
     try {
       return imageReport(await this.read(nodes, { name: node }, 'read'), image);
@@ -200,7 +218,7 @@ export class ClusterReader {
     }
   }
 
-  /** Sent once, and after what steps need: whoever asks will ask again. */
+  /** Sent once, with a lower priority than the requests of steps: the caller will ask again. */
   protected ask<T>(call: OnceCall): Promise<T> {
     return this.call<T>({ ...call, priority: 'read', retries: 0 });
   }
@@ -209,18 +227,21 @@ export class ClusterReader {
     return this.client.call<T>({ ...call, signal: this.signal, reservation: this.reservation });
   }
 
-  /** If one of these reads fails, the others are given up. */
+  /** If one of these reads fails, the others are aborted. */
   #allOrNone<Found>(begin: (reader: ClusterReader) => Promise<Found>): Promise<Found> {
     return allOrAbort(this.signal, (signal) => begin(new ClusterReader(this.client, signal, this.reservation)));
   }
 }
 
-/** Where a list of Jobs is worth its time: people create Jobs from the CronJob that MOCO keeps for a backup policy. */
+/**
+ * Whether a list of Jobs is worth its time: people can create Jobs from the CronJob that MOCO keeps for a backup
+ * policy.
+ */
 const mayHaveJobs = ({ cluster, jobs: known }: ClusterObjects): boolean => cluster.hasBackupPolicy || known.length > 0;
 
 /** The StatefulSet, the MySQLRollout, the Jobs and the MySQLCluster. */
 const readsOfOne = 4;
-/** In parallel, and in order. */
+/** First in parallel, and again in order if something has changed. */
 const mostTimesRead = 2;
 
 /**
@@ -234,7 +255,7 @@ export function mostReads(known: ClusterObjects): number {
 
 type ListedJobs = Pick<ClusterObjects, 'jobs' | 'jobsUnreadable'>;
 type ReadFirst = Pick<ClusterObjects, 'statefulSet' | 'budgets'> & Pick<LiveObjects, 'rollout'>;
-/** `listed` is `null` where no Job may be. */
+/** `listed` is `null` if there can be no Job. */
 type ReadNext = Pick<ClusterObjects, 'pods'> & { readonly listed: ListedJobs | null };
 
 const noJobs: ListedJobs = { jobs: [], jobsUnreadable: null };
@@ -246,7 +267,8 @@ const liveObjectsOf = (
 ): LiveObjects | null => cluster && { objects: { cluster, ...first, ...next, ...(listed ?? noJobs) }, rollout };
 
 /**
- * Whether two views of a cluster have the same objects, each in the same version. `read` has the known budgets alone.
+ * Whether two views of a cluster have the same objects, each in the same version. `read` has only the budgets that were
+ * known.
  */
 function isSameVersion(known: LiveObjects, read: LiveObjects): boolean {
   const names = budgetNames(known.objects);
@@ -270,10 +292,21 @@ function happenedAt(event: Json): string {
   );
 }
 
-/** MOCO's own budgets, and every other budget that is known to select a member. */
+/**
+ * In addition to MOCO's own. A second budget already blocks the rollout: Kubernetes evicts no pod that several budgets
+ * select.
+ */
+const mostForeignBudgets = 2;
+
+/** MOCO's own budget, and others that are known to select a member. A tenant may create any number of them. */
 function budgetNames({ cluster, pods: members, budgets }: ClusterObjects): readonly string[] {
-  const selecting = budgets.filter(({ selector }) => members.some(({ labels }) => selects(selector, labels)));
-  return [...new Set([statefulSetName(cluster.name), ...selecting.map(({ name }) => name)])];
+  const own = statefulSetName(cluster.name);
+  const foreign: string[] = [];
+  for (const { name, selector } of budgets) {
+    if (foreign.length === mostForeignBudgets) break;
+    if (name !== own && members.some(({ labels }) => selects(selector, labels))) foreign.push(name);
+  }
+  return [own, ...foreign];
 }
 
 /** The names that the StatefulSet gives its members, unless its size is invalid, and the names of other known pods. */

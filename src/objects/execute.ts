@@ -17,6 +17,8 @@ import type { ClusterApi, InPlacePatch } from './cluster-client.ts';
 import type { LiveObjects } from './cluster-reader.ts';
 import { adoptStatefulSet, type Kept, keepRevisions, releaseStatefulSet, type StrategyKeeper } from './strategy.ts';
 
+// Carries out one step: it turns a decision of the core into a write, and the response into a result.
+
 /** The result of a step. `unknown`: it may or may not have happened. */
 export type StepResult = 'done' | 'refused' | 'conflict' | 'unknown';
 
@@ -39,7 +41,7 @@ export interface StepAnswer {
   readonly tooLate: boolean;
   /** The error to retry after a delay, if an immediate retry would fail in the same way. */
   readonly failure: ApiError | null;
-  /** Who keeps the strategy of the StatefulSet, if a dry run of the step has shown it. */
+  /** What keeps the strategy of the StatefulSet, if a dry run of the step has shown it. */
   readonly strategyKeeper?: StrategyKeeper;
 }
 
@@ -64,7 +66,7 @@ export async function execute(
     expected: { resourceVersion },
     sinceMilliseconds: now,
   });
-  /** `write` resolves to the StatefulSet after it, or to `null` if it does not say. */
+  /** `write` resolves to the StatefulSet after it, or to `null` if it is not known. */
   const ofStatefulSet = (
     write: (found: StatefulSetRecord) => Promise<StatefulSetRecord | null>,
   ): Promise<StepAnswer> => {
@@ -112,8 +114,8 @@ export async function execute(
       });
     case 'release':
       return ofStatefulSet(async (found) => {
-        // First, so that nothing is left behind by a release that is interrupted and done again. Whoever adopts the
-        // cluster again has nothing to wait for: the kubelet has restarted the containers long since.
+        // Removed first, so that a release that is interrupted and repeated leaves nothing behind. A later adoption has
+        // nothing to wait for: the kubelet has long since restarted the containers.
         const noted = pods.filter(({ live }) => live?.annotations[restartInPlaceAnnotation] !== undefined);
         const removal = { [restartInPlaceAnnotation]: null };
         await Promise.all(noted.map((pod) => api.annotate(podKind, pod.namespace, pod, removal)));
@@ -152,7 +154,7 @@ const nothingDone: StepAnswer = {
   failure: null,
 };
 
-/** With a webhook a StatefulSet is not left in that state: this is no failure, and the core does not ask again. */
+/** With a webhook a StatefulSet must not stay in that state. That is no failure, and the core does not ask again. */
 function withKeeper(answer: StepAnswer, kept: Kept | null): StepAnswer {
   if (kept === null) return answer;
   const { keeper: strategyKeeper, after } = kept;
@@ -161,17 +163,17 @@ function withKeeper(answer: StepAnswer, kept: Kept | null): StepAnswer {
   return { ...nothingDone, result: 'refused', message, strategyKeeper };
 }
 
-/** The StatefulSet controller takes the update revision for a current revision that it does not find. */
+/** The StatefulSet controller uses the update revision if it does not find the current revision. */
 async function assertRevision(revision: string, namespace: string, api: ClusterApi): Promise<void> {
   if ((await api.read(controllerRevisions, { namespace, name: revision })) !== null) return;
-  const message = `the ControllerRevision ${revision} does not exist any more, so lost members can't come back at it`;
+  const message = `the ControllerRevision ${revision} no longer exists, so lost members can't come back at it`;
   throw new ApiError({ status: 422, reason: revisionMissing, message });
 }
 
 /**
- * Rejects with a 409 if the MySQLRollout has changed. Whether a step has taken a pod that is going is in no other
- * object, and is written before the pod goes: whoever has seen it going and then reads the MySQLRollout knows. The
- * cache may be behind with one kind and not with another.
+ * Rejects with a 409 if the MySQLRollout has changed. Only the MySQLRollout shows whether a step ends a pod that is
+ * terminating, and it is written before the pod terminates. So it is enough to read it after seeing the pod terminate.
+ * The cache may be behind with one kind and not with another.
  */
 async function assertNewest(
   rollout: LiveObjects['rollout'],
@@ -181,10 +183,10 @@ async function assertNewest(
   const { uid, resourceVersion } = identityOf((await api.read(rolloutKind, { namespace, name })) ?? {});
   const known = rollout?.metadata;
   if (known?.uid === uid && known.resourceVersion === resourceVersion) return;
-  throw new ApiError({ status: 409, reason: 'Conflict', message: 'the MySQLRollout has changed meanwhile' });
+  throw new ApiError({ status: 409, reason: 'Conflict', message: 'the MySQLRollout has changed in the meantime' });
 }
 
-/** Writes to all targets in parallel. The result is the worst of all results. */
+/** Writes to all targets in parallel. The worst result counts. */
 async function each(targets: readonly Target[], write: (target: Target) => Promise<OwnWrite>): Promise<StepAnswer> {
   const answers = await Promise.all(
     targets.map(async (target): Promise<{ readonly target: Target; readonly answer: OwnWrite | ApiError }> => {
@@ -209,11 +211,11 @@ async function each(targets: readonly Target[], write: (target: Target) => Promi
 }
 
 /**
- * For people: nobody has to know the request of a step that came too late. The message of the cause of a refused
- * eviction contains the name and the numbers of the budget.
+ * For people, who do not need to know the request of a step that came too late. If an eviction is refused, the message
+ * of the cause has the name and the numbers of the budget.
  */
 function sentenceOf(error: ApiError): string {
-  if (isConflict(error)) return 'it has changed meanwhile';
+  if (isConflict(error)) return 'it has changed in the meantime';
   if (isNotFound(error)) return 'it is gone';
   const { causes, message } = error;
   return causes.find(({ reason }) => reason === disruptionBudgetCause)?.message ?? message;

@@ -10,7 +10,9 @@ import { clusterKind, rolloutCompleteCondition } from '../moco/names.ts';
 import type { ClusterObjects } from '../moco/records.ts';
 import { ClusterReader } from './cluster-reader.ts';
 
-/** So often MOCO may write the MySQLCluster in between. */
+// Writes that only report: statuses, conditions, and MySQLRollouts without settings.
+
+/** How often MOCO may write the MySQLCluster between a read and a write here. */
 export const mostTries = 3;
 
 /** Creates MySQLRollouts and replaces statuses: writes that report and never disrupt a member. */
@@ -80,7 +82,7 @@ export class StatusClient extends ClusterReader {
     return usedOf(kept);
   }
 
-  /** Of an object without a namespace. Rejects with 409 if it has changed since it was read. */
+  /** For an object without a namespace. Rejects with 409 if it has changed since it was read. */
   async replaceStatus(
     kind: ResourceKind,
     { name, uid, resourceVersion }: Pick<Stored, 'name' | 'uid' | 'resourceVersion'>,
@@ -96,8 +98,8 @@ export class StatusClient extends ClusterReader {
   }
 
   /**
-   * Takes our condition away from the MySQLCluster, if it is there. Resolves to whether it is gone: MOCO may keep
-   * writing in between.
+   * Removes our condition from the MySQLCluster, if it is there. Resolves to whether it is gone: MOCO may keep writing
+   * in between.
    */
   async removeCompletion(cluster: ClusterObjects['cluster']): Promise<boolean> {
     if (cluster.rolloutComplete === null) return true;
@@ -109,7 +111,7 @@ export class StatusClient extends ClusterReader {
 
   /**
    * Conditions are an atomic list, hence GET, change, PUT. `change` gets the MySQLCluster with all its fields, and
-   * resolves to `null` if there is nothing to write. Resolves to `false` if others wrote in between so often.
+   * resolves to `null` if there is nothing to write. Resolves to `false` if other programs wrote in between too often.
    */
   async changeConditions(
     { namespace, name }: Pick<ClusterObjects['cluster'], 'namespace' | 'name'>,

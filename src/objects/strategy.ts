@@ -13,7 +13,7 @@ import {
 import type { StatefulSetRecord } from '../moco/records.ts';
 import type { ClusterApi, PatchedStatefulSet, StatefulSetPatch } from './cluster-client.ts';
 
-// Who replaces the pods of a StatefulSet: the writes of its strategy and its labels, each after a dry run.
+// The program that replaces the pods of a StatefulSet: the writes of its strategy and its labels, each after a dry run.
 
 /** The reason of a failure that this program detects: a dry run showed that admission has no effect. */
 export const admissionNotInForce = 'AdmissionNotInForce';
@@ -21,7 +21,7 @@ export const admissionNotInForce = 'AdmissionNotInForce';
 /** The reason of a refusal that this program detects: a dry run of a release would update members. */
 export const releaseUnsafe = 'ReleaseUnsafe';
 
-/** Who keeps the strategy of StatefulSets with our label. */
+/** What keeps the strategy of StatefulSets with our label. */
 export type StrategyKeeper = NonNullable<ClusterSnapshot['strategyKeeper']>;
 
 function described(result: StatefulSetRecord | null): string {
@@ -35,8 +35,8 @@ function described(result: StatefulSetRecord | null): string {
 const notInForce = (message: string): ApiError => new ApiError({ status: 422, reason: admissionNotInForce, message });
 
 /**
- * Whether the error shows that admission has no effect. An object that another webhook made invalid and a webhook that
- * panics count. Missing permissions do not.
+ * Whether the error shows that admission has no effect. It does if another webhook made the object invalid, or if a
+ * webhook panics. Missing permissions do not show that.
  */
 async function tryWrite<T>(write: () => Promise<T>, what: string): Promise<T> {
   try {
@@ -50,10 +50,10 @@ async function tryWrite<T>(write: () => Promise<T>, what: string): Promise<T> {
 const mostTries = 4;
 
 /**
- * Patches the StatefulSet with its uid as the only precondition, and at once again after a 409. While a pod is
- * terminating or comes back, the status of its StatefulSet changes all the time, so that a resourceVersion would be out
- * of date just when the write matters. Only for what has the same meaning whatever else has changed. Rejects with a 409
- * if a StatefulSet with another uid has the name.
+ * Patches the StatefulSet with its uid as the only precondition, and again immediately after a 409. While a pod is
+ * terminating or comes back, the status of its StatefulSet changes all the time, so a resourceVersion would be out of
+ * date just when the write matters. Only for patches that mean the same no matter what else has changed. Rejects with a
+ * 409 if a StatefulSet with another uid has the name.
  */
 async function whicheverVersion(
   { resourceVersion: _, ...statefulSet }: StatefulSetRecord,
@@ -72,7 +72,7 @@ async function whicheverVersion(
   }
 }
 
-/** Without a resourceVersion the API server takes another uid for a change of a field that can't be changed. */
+/** Without a resourceVersion the API server treats another uid as a change of an immutable field. */
 const isAnother = (error: unknown): error is ApiError =>
   error instanceof ApiError && isInvalid(error) && error.causes.some(({ field }) => field === 'metadata.uid');
 
@@ -89,8 +89,8 @@ const requestRollingUpdate: StatefulSetPatch = { labels, spec: request('RollingU
  * come first: the same patch, and a patch that requests RollingUpdate, as MOCO's next write does. Nothing is written
  * unless both results have OnDelete and the label.
  *
- * The uid is the only precondition. What the patch does is the same whatever else has changed: from then on nobody but
- * this program replaces pods. MOCO writes some StatefulSets several times a second until they are adopted.
+ * The uid is the only precondition. The patch means the same no matter what else has changed: from then on only this
+ * program replaces pods. MOCO writes some StatefulSets several times a second until they are adopted.
  */
 export async function adoptStatefulSet(
   statefulSet: StatefulSetRecord,
@@ -133,8 +133,8 @@ const isAtOnDelete = (result: StatefulSetRecord | null): boolean =>
 
 const label = { [newPodsLabel]: newPodsAtCurrentRevision };
 /**
- * It requests OnDelete, which changes nothing where the StatefulSet is at OnDelete: RollingUpdate in the result is then
- * admission's doing, whatever the StatefulSet is at.
+ * It requests OnDelete, which changes nothing if the StatefulSet is at OnDelete. So RollingUpdate in the result shows
+ * that admission set it, regardless of what the StatefulSet had.
  */
 const probe: StatefulSetPatch = {
   labels: { [strategyLabel]: strategyOnDelete, ...label },
@@ -149,14 +149,14 @@ export interface Kept {
 }
 
 /**
- * Adds the label by which admission keeps the StatefulSet at RollingUpdate with partition = replicas: who is created
- * then comes up at the current revision, and nobody is replaced. A dry run comes first. It also shows who keeps the
- * strategy: a webhook may be unavailable, and MOCO's partition controller would then update members of a rollout that
- * is held, so a StatefulSet does not rest in that state with one.
+ * Adds the label by which admission keeps the StatefulSet at RollingUpdate with partition = replicas: new pods then
+ * start at the current revision, and no pod is replaced. A dry run comes first. It also shows what keeps the strategy:
+ * a webhook may be unavailable, and MOCO's partition controller would then update members of a held rollout, so with a
+ * webhook a StatefulSet does not stay in that state.
  *
- * Rejects with the reason `AdmissionNotInForce` if either result is another one. The label is then removed again.
+ * Rejects with the reason `AdmissionNotInForce` if either result is different. The label is then removed again.
  *
- * @param assertStillSo runs between the two, so that little time is left in which what it checks may change
+ * @param assertStillSo runs between the two, so that little time is left in which the facts that it checks may change
  */
 export async function keepRevisions(
   statefulSet: StatefulSetRecord,
@@ -169,18 +169,19 @@ export async function keepRevisions(
   await assertStillSo();
   const after = await whicheverVersion(statefulSet, { labels: label }, api, false);
   if (isKept(after)) return { keeper, after };
-  // A label that stays shows on the object: the next step removes it.
+  // If the label stays, it is visible on the object: the next step removes it.
   await whicheverVersion(statefulSet, { labels: { [newPodsLabel]: null } }, api, false).catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
   });
-  throw notInForce(`new pods were to come up at the current revision, but the StatefulSet is ${described(after)}`);
+  throw notInForce(`new pods were to start at the current revision, but the StatefulSet is ${described(after)}`);
 }
 
 /**
- * Resolves to who keeps the strategy, as a dry run shows. Rejects with the reason `AdmissionNotInForce` if nobody does.
+ * Resolves to what keeps the strategy, as a dry run shows. Rejects with the reason `AdmissionNotInForce` if nothing
+ * does.
  */
 export async function proveRevisionsKept(statefulSet: StatefulSetRecord, api: ClusterApi): Promise<StrategyKeeper> {
-  const what = 'a dry run that lets new pods come up at the current revision';
+  const what = 'a dry run that lets new pods start at the current revision';
   const tried = await tryWrite(() => whicheverVersion(statefulSet, probe, api, true), what);
   if (!isKept(tried)) throw notInForce(`${what} left it ${described(tried)}`);
   return tried?.probe === probeSeenByWebhook ? 'webhook' : 'policy';
@@ -188,7 +189,7 @@ export async function proveRevisionsKept(statefulSet: StatefulSetRecord, api: Cl
 
 /**
  * Removes our labels and restores rolling updates in a single patch. MOCO's webhook adds partition = replicas to a
- * patch without a partition, and panics if a patch adds a partition where there was none. Without MOCO's webhook the
+ * patch without a partition, and panics if a patch adds a partition that was not there. Without MOCO's webhook the
  * patch must contain the partition. A dry run tries each form first: a form is sent only if its resulting partition
  * updates no member. If MOCO's native rolling update is forced, a partition is impossible and none is requested.
  */
@@ -204,8 +205,9 @@ export async function releaseStatefulSet(
       spec: request('RollingUpdate', partition),
     };
     const tried = await api.patchStatefulSet(statefulSet, patch, true).catch((error: unknown) => {
-      // A webhook that panics answers with 500: the other form of the patch may succeed.
-      if (!(error instanceof ApiError) || !isInternalError(error)) throw error;
+      // A webhook that panics answers with 500, and the policy of config/rbac refuses a partition that updates members:
+      // the other form of the patch may succeed.
+      if (!(error instanceof ApiError) || !(isInternalError(error) || isInvalid(error))) throw error;
       reasons.push(error.message);
       return null;
     });

@@ -7,6 +7,8 @@ import { clusterKind } from '../moco/names.ts';
 import type { CacheMetrics } from '../telemetry/runtime-metrics.ts';
 import { type Cache, type CachedKind, forEachCachedKind, type UnavailableKind } from './cache.ts';
 
+// Lists and watches every kind into the cache, in an order that keeps memory low.
+
 interface Watch {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly synced: Promise<void>;
@@ -48,6 +50,7 @@ export class Watches {
         kind,
         namespace,
         streamsLists: true,
+        endsWhenRewound: true,
         ...(labelSelector === undefined ? {} : { query: { labelSelector } }),
         ...(observer && { observer }),
         ...more,
@@ -56,7 +59,7 @@ export class Watches {
     };
     const isInNamespaces = namespaceNames.length > 0;
     const scopes = isInNamespaces ? namespaceNames : [undefined];
-    /** A kind can be read once it can be read in every scope. */
+    /** A kind counts as readable once it can be read in every scope. */
     const inAll = (
       report: (first: UnavailableKind | null) => void,
       mayDoWithout: boolean,
@@ -93,12 +96,16 @@ export class Watches {
 
   /**
    * Lists one kind after another, so that their pages do not accumulate in memory. Each watch continues from its list.
-   * Once aborted, the remaining watches end as soon as they start.
+   * Once aborted, the remaining watches end as soon as they start. Rejects with `RewoundError` after etcd was restored
+   * from a backup: nothing that this process remembers can be compared with what it reads from then on.
    */
   async run(signal: AbortSignal): Promise<void> {
     const running: Promise<void>[] = [];
     for (const reflector of this.#reflectors) {
-      running.push(reflector.run(signal));
+      const run = reflector.run(signal);
+      // It may end before all of the watches are awaited.
+      run.catch(() => undefined);
+      running.push(run);
       await reflector.synced;
     }
     await Promise.all(running);
@@ -108,7 +115,7 @@ export class Watches {
     return this.#reflectors.every((reflector) => reflector.hasSynced);
   }
 
-  /** Resolves once every kind has been listed, or once the run has ended before that. */
+  /** Resolves once every kind has been listed, or when the run ends before that. */
   async synced(): Promise<void> {
     await Promise.all(this.#reflectors.map((reflector) => reflector.synced));
   }

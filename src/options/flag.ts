@@ -1,31 +1,33 @@
 import { UsageError } from '../failure.ts';
 import { type BindAddress, parseBindAddress } from '../telemetry/http-server.ts';
 
-/** What became of the text of a flag. `expected` goes into "Expected `--flag` to be …". */
+// The kinds of flags: how a text becomes a value, what `--help` shows, and which error an invalid text causes.
+
+/** The result of parsing a flag. `expected` completes "Expected `--flag` to be …". */
 export type Parsed<T> =
   | { readonly kind: 'value'; readonly value: T }
-  /** `got`: what is shown of the text, if not all of it may be. */
+  /** `got`: the text to show, if parts of the original may be secret. */
   | { readonly kind: 'unreadable'; readonly expected: string; readonly got?: string }
   /** A whole sentence. */
   | { readonly kind: 'problem'; readonly message: string };
 
-/** One flag: how it is shown to people, and how its text becomes a value. */
+/** One flag: how people see it, and how its text becomes a value. */
 export interface Flag<T> {
   /** Without the dashes in front of it. */
   readonly name: string;
-  /** As in `--help`: `<address>` must be given, `[bool]` may be left out and then means `true`. */
+  /** As in `--help`: `<address>` is required, `[bool]` may be left out and then means `true`. */
   readonly placeholder: string;
-  /** The text that holds when the flag isn't given; it is read by `parse` like any other. */
+  /** The default text, which is read by `parse` like any other. */
   readonly defaultText: string;
   readonly description: string;
-  /** What the value of the Helm chart may be that becomes its text, as JSON Schema. */
+  /** The JSON Schema of the Helm chart's value that becomes its text. */
   readonly schema: JsonSchema;
   parse(text: string): Parsed<T>;
 }
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A kind of flag, which becomes a flag by its name, with its default text behind a `=` if it has one. */
+/** Creates a flag from its name, with its default text after a `=` if it has one. */
 type Kind<T> = (nameAndDefault: string, description: string) => Flag<T>;
 
 export const kind =
@@ -54,7 +56,7 @@ export const text = (placeholder: string): Kind<string> => kind(placeholder, som
 export const optionalText = (placeholder: string): Kind<string | null> =>
   kind(placeholder, someText, (given) => value(given === '' ? null : given));
 
-/** Reads the spellings that Go's strconv.ParseBool reads, which Kubernetes' flags take; `null` for anything else. */
+/** Reads the spellings of Go's strconv.ParseBool, which Kubernetes' flags accept; `null` for anything else. */
 export function parseBoolean(given: string): boolean | null {
   if (/^(1|t|T|true|TRUE|True)$/.test(given)) return true;
   return /^(0|f|F|false|FALSE|False)$/.test(given) ? false : null;
@@ -83,7 +85,7 @@ export const rate = kind('<number>', { type: 'number', exclusiveMinimum: 0 }, (g
   return read > 0 && Number.isFinite(read) ? value(read) : unreadable('a number above zero');
 });
 
-/** Ten years. A date that is much later does not exist. */
+/** Ten years. A much later date cannot be represented. */
 const longestHours = 87_600;
 
 const millisecondsOf: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
@@ -110,21 +112,21 @@ const durationSchema = {
 /** Milliseconds. */
 export const duration = kind('<duration>', durationSchema, parseDuration);
 
-/** Milliseconds; `0` says that nothing is waited for. */
+/** Milliseconds; `0` disables the wait. */
 export const interval = kind('<duration>', { anyOf: [durationSchema, { enum: [0, '0'] }] }, (given) => {
   if (/^0(ms|s|m|h)?$/.test(given)) return value(0);
   const read = parseDuration(given);
   return read.kind === 'value' ? read : unreadable('a duration such as 15s, 1m30s or 500ms, or 0 for none');
 });
 
-/** `null` where `0` says that nothing is to listen. */
+/** `null` if `0` disables the server. */
 export const bindAddress = kind<BindAddress | null>('<address>', someText, (given) => {
   if (given === '0') return value(null);
   const address = parseBindAddress(given);
   return address === null ? unreadable('HOST:PORT, :PORT, or 0 to listen nowhere') : value(address);
 });
 
-/** An address of HTTP, without a slash at the end; `null` if it is not given. A password in it is not shown. */
+/** An HTTP address without a trailing slash; `null` if it is not given. A password in it is not shown. */
 export const url = kind<string | null>('<url>', { type: 'string', pattern: '^(https?://[^@?#]+)?$' }, (given) => {
   if (given === '') return value(null);
   const read = /^https?:\/\//.test(given) && URL.canParse(given) ? new URL(given) : null;
@@ -137,7 +139,7 @@ export const namespacePattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const namespaceSchema = { type: 'string', pattern: namespacePattern.source };
 const namespacesSchema = { type: 'array', items: namespaceSchema, uniqueItems: true };
 
-/** Names separated by commas, each once. Nothing at all stands for every namespace. */
+/** Names separated by commas, each once. Empty for every namespace. */
 export const namespaces = kind<readonly string[]>('<names>', namespacesSchema, (given) => {
   const names = given.split(',').map((name) => name.trim());
   if (names.length === 1 && names[0] === '') return value([]);
@@ -150,3 +152,16 @@ export const namespace = kind<string | null>('<name>', namespaceSchema, (given) 
   if (given === '') return value(null);
   return namespacePattern.test(given) ? value(given) : unreadable('the name of a namespace');
 });
+
+/** The name of one namespace, where there has to be one. */
+export const someNamespace = kind<string>('<namespace>', namespaceSchema, (given) =>
+  namespacePattern.test(given) ? value(given) : unreadable('the name of a namespace'),
+);
+
+/** A DNS subdomain name (Kubernetes, Object Names and IDs), of at most 253 characters. */
+const objectNamePattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+/** The name of an object. */
+export const objectName = kind<string>('<object>', { type: 'string', pattern: objectNamePattern.source }, (given) =>
+  objectNamePattern.test(given) ? value(given) : unreadable('the name of an object of Kubernetes'),
+);

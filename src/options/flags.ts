@@ -1,5 +1,6 @@
 import { partitionDrivers } from '../controller/facts/mode.ts';
 import { boundsOf, defaultPolicy } from '../core/policy.ts';
+import { usualLease } from '../moco/lease-place.ts';
 import {
   bindAddress,
   boolean,
@@ -11,13 +12,18 @@ import {
   kind,
   namespace,
   namespaces,
+  objectName,
   optionalText,
   type Parsed,
   parseBoolean,
   rate,
+  someNamespace,
   text,
   url,
 } from './flag.ts';
+
+// The one list of the controller's flags and feature gates. The reference, the chart's schema and the plugin's
+// `--assume` follow from it.
 
 interface FeatureGate {
   readonly stage: 'ALPHA' | 'BETA' | 'GA';
@@ -25,23 +31,23 @@ interface FeatureGate {
   readonly description: string;
 }
 
-/** Every feature gate there is, in the manner of Kubernetes' `component-base/featuregate`. */
+/** Every feature gate, in the manner of Kubernetes' `component-base/featuregate`. */
 export const featureGates = {
   UpdateStrategyOnDelete: {
     stage: 'ALPHA',
     enabledByDefault: false,
-    description: 'StatefulSets are set to OnDelete, and this program decides which pod is replaced, and when',
+    description: 'StatefulSets are set to OnDelete, and this program decides which pod is replaced and when',
   },
   InPlaceUpdate: {
     stage: 'ALPHA',
     enabledByDefault: false,
-    description: 'pods are changed while they run, where an update does not need to restart mysqld (setting inPlace)',
+    description: 'running pods are changed if an update does not need to restart mysqld (setting inPlace)',
   },
   ReplicationFacts: {
     stage: 'ALPHA',
     enabledByDefault: false,
     description:
-      'MySQL itself is asked what replicas have received and applied, and about open writes, before a member is taken',
+      'MySQL itself is queried before a member is replaced: what replicas have received and applied, and which writes are open',
   },
 } as const satisfies Readonly<Record<string, FeatureGate>>;
 
@@ -50,7 +56,9 @@ type FeatureGates = Readonly<Record<FeatureGateName, boolean>>;
 
 const names = Object.keys(featureGates) as FeatureGateName[];
 
-/** Reads `A=true,B=false`; what isn't named keeps its default. The last one wins where a gate is named twice. */
+/**
+ * Reads `A=true,B=false`; gates that are not named keep their defaults. If a gate is named twice, the last one counts.
+ */
 function parseFeatureGates(text: string): Parsed<FeatureGates> {
   const defaults = names.map((name) => [name, featureGates[name].enabledByDefault]);
   const gates = Object.fromEntries(defaults) as Record<FeatureGateName, boolean>;
@@ -82,6 +90,7 @@ const problem = (message: string): Parsed<FeatureGates> => ({
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export const strategies = ['OnDelete', 'Partition'] as const;
+export const mysqlTlsModes = ['Prefer', 'Require'] as const;
 export const logFormats = ['json', 'text'] as const;
 
 /**
@@ -96,7 +105,7 @@ export const flags = {
     parseFeatureGates,
   )(
     'feature-gates',
-    // One line a gate, as Kubernetes' own programs list them.
+    // One line for each gate, as in Kubernetes' own programs.
     `comma-separated list of NAME=true|false:\n${Object.entries(featureGates)
       .map(([name, { stage, enabledByDefault }]) => `${name}=true|false (${stage} - default=${enabledByDefault})`)
       .join('\n')}`,
@@ -107,7 +116,7 @@ export const flags = {
   ),
   webhookBindAddress: bindAddress(
     'webhook-bind-address=0',
-    'address of the webhooks (HTTPS), HOST:PORT or :PORT; 0 disables them; from Kubernetes 1.36 on only the own partition driver needs one',
+    'address of the webhooks (HTTPS), HOST:PORT or :PORT; 0 disables them; from Kubernetes 1.36 on only the bundled partition driver needs one',
   ),
   certDir: text('<directory>')(
     'cert-dir=/tmp/k8s-webhook-server/serving-certs',
@@ -127,7 +136,7 @@ export const flags = {
   ),
   leaderElect: boolean(
     'leader-elect=false',
-    'acquire a lease before doing anything, so that one of several replicas works',
+    'acquire a lease before doing anything, so that only one of several replicas works',
   ),
   leaderElectionNamespace: namespace(
     'leader-election-namespace',
@@ -161,7 +170,19 @@ export const flags = {
   ),
   replicaDelayGraceSeconds: integer(...boundsOf.replicaDelayGraceSeconds)(
     `replica-delay-grace-seconds=${defaultPolicy.replicaDelayGraceSeconds}`,
-    'seconds for which a switchover waits for replication delays that can not be read, if neither a MySQLRollout nor a MySQLRolloutPolicy sets it',
+    'seconds for which a switchover waits for replication delays that cannot be read, if neither a MySQLRollout nor a MySQLRolloutPolicy sets it',
+  ),
+  silentMemberGraceSeconds: integer(...boundsOf.silentMemberGraceSeconds)(
+    `silent-member-grace-seconds=${defaultPolicy.silentMemberGraceSeconds}`,
+    "seconds for which a step waits for a member that does not answer although its pod is ready; longer than Kubernetes' node-monitor-grace-period and MOCO's check interval together",
+  ),
+  mocoLeaseNamespace: someNamespace(
+    `moco-lease-namespace=${usualLease.namespace}`,
+    'namespace of the Lease by which moco-controller elects its leader: that of its pod',
+  ),
+  mocoLeaseName: objectName(
+    `moco-lease-name=${usualLease.name}`,
+    'name of the Lease by which moco-controller elects its leader: its --leader-election-id',
   ),
   partitionDriver: choice(partitionDrivers)(
     'partition-driver=moco',
@@ -170,6 +191,10 @@ export const flags = {
   maxConcurrentRollouts: integer(0, 100_000)(
     'max-concurrent-rollouts=5',
     'number of clusters that may roll at the same time, with any strategy; 0 means no limit',
+  ),
+  maxNamespaceShare: integer(1, 100)(
+    'max-namespace-share=50',
+    'percentage of the slots of --max-concurrent-rollouts that the clusters of one namespace may hold while there are clusters of others, rounded up; 100 means no limit',
   ),
   verifyFirstCluster: boolean(
     'verify-first-cluster=true',
@@ -181,15 +206,19 @@ export const flags = {
   ),
   maxFailingRollouts: integer(0, 100_000)(
     'max-failing-rollouts=3',
-    'number of clusters with a failing or stalled rollout from which on no other cluster begins one; 0 means no limit',
+    'number of failing or stalled rollouts at which no other cluster begins one; each other namespace counts once; 0 means no limit',
   ),
   disruptionIntervalMilliseconds: interval(
     'disruption-interval=0',
-    'minimum time between two disruptions of members that work, in all clusters together; 0 means none',
+    'minimum time between two disruptions of working members, in all clusters together; 0 means none',
   ),
   partitionUpdateIntervalMilliseconds: interval(
     'partition-update-interval=0',
     'minimum time between two partitions lowered by this program, in all clusters together; 0 means none',
+  ),
+  dryRunPods: boolean(
+    'dry-run-pods=true',
+    'check by dry runs whether the next pod of a member would be admitted; needs the right to create pods, which an installation without the ValidatingAdmissionPolicies does not grant',
   ),
   maxOverrideMilliseconds: duration(
     'max-override-duration=24h',
@@ -197,23 +226,47 @@ export const flags = {
   ),
   prometheusUrl: url(
     'prometheus-url',
-    'address of the Prometheus that is asked for `checks`, http or https, with the path that its paths begin with, if any; without it checks have no answer, and clusters that have some wait',
+    'address of the Prometheus for `checks`, http or https, with its path prefix if it has one; without it checks have no answer, and clusters with checks wait',
   ),
   prometheusCaFile: optionalText('<file>')(
     'prometheus-ca-file',
-    'PEM file of the CA that signs the certificate of --prometheus-url; read again when it changes; without it the CAs that Node.js knows',
+    'PEM file of the CA that signs the certificate of --prometheus-url; read again when it changes; defaults to the CAs of Node.js',
   ),
   prometheusTokenFile: optionalText('<file>')(
     'prometheus-token-file',
     'file of the bearer token for --prometheus-url, which has to be https; read for every query',
   ),
+  prometheusBasicAuthFile: optionalText('<file>')(
+    'prometheus-basic-auth-file',
+    'file with user:password for --prometheus-url, which has to be https; read for every query',
+  ),
+  prometheusHeadersFile: optionalText('<file>')(
+    'prometheus-headers-file',
+    'file of headers for --prometheus-url, one on each line, such as `X-Scope-OrgID: team`; read for every query',
+  ),
+  prometheusProxyUrl: url(
+    'prometheus-proxy-url',
+    'address of the proxy for --prometheus-url, http or https; variables such as HTTPS_PROXY are ignored',
+  ),
+  mysqlSecretName: text('<secret>')(
+    'mysql-secret-name=moco-{name}',
+    'with ReplicationFacts, the Secret in the namespace of each cluster that has READONLY_PASSWORD; {name} stands for the name of the MySQLCluster; the default is the Secret of MOCO, which has the passwords of all its accounts',
+  ),
+  mysqlTls: choice(mysqlTlsModes)(
+    'mysql-tls=Prefer',
+    'with ReplicationFacts, whether MySQL may be queried without TLS if it offers none: Prefer allows that, Require does not',
+  ),
+  mysqlCaFile: optionalText('<file>')(
+    'mysql-ca-file',
+    'PEM file of the CA that signs the certificates of all mysqlds; read again each time; requires TLS; without this flag any certificate is accepted, since mysqld creates its own',
+  ),
   logLevel: choice(logLevels)('log-level=info', 'least severe level that is logged'),
-  logFormat: choice(logFormats)('log-format=json', 'json writes one object a line; text is for people'),
+  logFormat: choice(logFormats)('log-format=json', 'json writes one object on each line; text is for people'),
 } as const;
 
 /**
  * The values of all flags: durations in milliseconds, intervals in milliseconds with 0 for none, limits with 0 for
- * none, and `null` for what is not given or not wanted.
+ * none, and `null` for values that are not given or disabled.
  */
 export type Options = {
   readonly [Field in keyof typeof flags]: (typeof flags)[Field] extends Flag<infer Value> ? Value : never;

@@ -5,6 +5,8 @@ import { showBindAddress } from '../telemetry/http-server.ts';
 import { type Flag, read } from './flag.ts';
 import { flags, type Options } from './flags.ts';
 
+// Reads the command line of the controller, and refuses flags that contradict each other before anything is started.
+
 export type OptionsParsed =
   | { readonly kind: 'options'; readonly options: Options }
   | { readonly kind: 'help'; readonly text: string }
@@ -18,8 +20,8 @@ const helpWidthColumns = 100;
 const retryJitterFactor = 1.2;
 
 /**
- * Reads the arguments after the program's name. Takes `--flag=value` and `--flag value`; where a flag is given twice
- * the last one holds, except for `--feature-gates`, which adds up. Prints nothing and never exits.
+ * Reads the arguments after the program's name. Accepts `--flag=value` and `--flag value`; if a flag is given twice,
+ * the last one counts, except for `--feature-gates`, which are merged. Prints nothing and never exits.
  */
 export function parseOptions(argv: readonly string[]): OptionsParsed {
   const command = makeCommand();
@@ -38,7 +40,7 @@ function makeCommand(): Command {
     .description('Rolls out new revisions of MySQL clusters run by MOCO, one small step at a time.')
     .usage('[flags]')
     .version(manifest.version, '--version', 'show the version and exit')
-    .helpOption('-h, --help', 'show this and exit')
+    .helpOption('-h, --help', 'show this help and exit')
     .exitOverride()
     .configureOutput({ writeOut: () => {}, writeErr: () => {}, getOutHelpWidth: () => helpWidthColumns })
     .configureHelp({
@@ -65,11 +67,19 @@ function readOptions(texts: Readonly<Record<string, string | true>>): Options {
 }
 
 function* contradictions(options: Options): Iterable<string> {
-  const { prometheusUrl, prometheusCaFile, prometheusTokenFile } = options;
-  if (!prometheusUrl?.startsWith('https:') && (prometheusCaFile ?? prometheusTokenFile) !== null) {
-    // A token is never sent without TLS.
-    const flag = prometheusTokenFile === null ? '--prometheus-ca-file' : '--prometheus-token-file';
-    yield `Expected --prometheus-url to be an https address with ${flag}, got ${prometheusUrl ?? 'none'}.`;
+  const { prometheusUrl } = options;
+  // A credential is never sent without TLS.
+  for (const field of ['prometheusTokenFile', 'prometheusBasicAuthFile', 'prometheusCaFile'] as const) {
+    if (options[field] === null || prometheusUrl?.startsWith('https:')) continue;
+    yield `Expected --prometheus-url to be an https address with --${flags[field].name}, got ${prometheusUrl ?? 'none'}.`;
+  }
+  for (const field of ['prometheusHeadersFile', 'prometheusProxyUrl'] as const) {
+    if (options[field] !== null && prometheusUrl === null) {
+      yield `Expected a --prometheus-url with --${flags[field].name}, got none.`;
+    }
+  }
+  if (options.prometheusTokenFile !== null && options.prometheusBasicAuthFile !== null) {
+    yield 'Expected either --prometheus-token-file or --prometheus-basic-auth-file, got both.';
   }
   if (options.leaseDurationMilliseconds <= options.renewDeadlineMilliseconds) {
     yield `Expected --lease-duration to be longer than --renew-deadline, got ${options.leaseDurationMilliseconds} ms and ${options.renewDeadlineMilliseconds} ms.`;
@@ -78,7 +88,7 @@ function* contradictions(options: Options): Iterable<string> {
     yield `Expected --renew-deadline to be longer than ${retryJitterFactor} times --retry-period, got ${options.renewDeadlineMilliseconds} ms and ${options.retryPeriodMilliseconds} ms.`;
   }
   if (options.leaderElect && options.kubeconfigPath !== null && options.leaderElectionNamespace === null) {
-    yield 'Expected --leader-election-namespace with --leader-elect and --kubeconfig, got none; only inside a pod is there a namespace to take instead.';
+    yield 'Expected --leader-election-namespace with --leader-elect and --kubeconfig, got none; only a pod has a namespace to use instead.';
   }
   if (options.webhookBindAddress !== null && options.certDir === '') {
     yield 'Expected --cert-dir to be a directory, got nothing; to run without the webhook pass --webhook-bind-address=0.';

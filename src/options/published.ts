@@ -3,7 +3,7 @@ import type { FleetLimits } from '../controller/fleet/fleet-limits.ts';
 import { type Flag, read } from './flag.ts';
 import { flags, type Options } from './flags.ts';
 
-/** The annotation of the controller's lease that has the flags with which the leader decides. */
+/** The annotation of the controller's lease with the leader's flags for decisions. */
 export const flagsAnnotation = 'moco-rollout.io/flags';
 
 const published = [
@@ -11,20 +11,26 @@ const published = [
   'defaultStrategy',
   'minReadySeconds',
   'replicaDelayGraceSeconds',
+  'silentMemberGraceSeconds',
   'partitionDriver',
   'maxConcurrentRollouts',
+  'maxNamespaceShare',
   'verifyFirstCluster',
   'releaseStalledSlots',
   'maxFailingRollouts',
   'disruptionIntervalMilliseconds',
   'partitionUpdateIntervalMilliseconds',
   'maxOverrideMilliseconds',
+  'mysqlSecretName',
+  'mocoLeaseNamespace',
+  'mocoLeaseName',
 ] as const satisfies readonly (keyof Options)[];
 
 export type PublishedOptions = Pick<Options, (typeof published)[number]>;
 
 export const fleetLimitsOf = (options: PublishedOptions): FleetLimits => ({
   maxConcurrentRollouts: options.maxConcurrentRollouts,
+  maxNamespaceShare: options.maxNamespaceShare,
   verifyFirstCluster: options.verifyFirstCluster,
   releaseStalledSlots: options.releaseStalledSlots,
   maxFailingRollouts: options.maxFailingRollouts,
@@ -36,7 +42,7 @@ export const fleetLimitsOf = (options: PublishedOptions): FleetLimits => ({
 export const publish = (options: Options): string =>
   JSON.stringify(Object.fromEntries(published.map((field) => [field, options[field]])));
 
-/** The built-in value where the annotation has none that this version can read. */
+/** The built-in default if the annotation has no value that this version can read. */
 export function readPublished(annotation: string | undefined): PublishedOptions {
   const given = parse(annotation);
   const values = published.map((field) => {

@@ -23,11 +23,11 @@ export interface PlannedCluster {
   readonly stage: string | null;
   /** The program that replaces its pods. */
   readonly mode: 'OnDelete' | 'Partition' | 'MOCO';
-  /** When its first member is taken, also in the past; `null` if that never happens. */
+  /** When its first member is replaced, possibly in the past; `null` if that never happens. */
   readonly beginsAt: number | null;
   /** When every member is updated; `null` if that never happens. */
   readonly endsAt: number | null;
-  /** In order, from the begin of the plan. */
+  /** In order, from the beginning of the plan. */
   readonly spans: readonly Span[];
   /** Why it never begins, or never ends. */
   readonly stop: { readonly rule: HoldRule; readonly sentence: string } | null;
@@ -38,25 +38,25 @@ export interface PlannedCluster {
 
 export interface FleetPlan {
   readonly from: number;
-  /** Those with something to do. */
+  /** The clusters with something to do. */
   readonly clusters: readonly PlannedCluster[];
   /** Clusters that are not healthy now, which the plan counts as healthy soon, as `namespace/name`. */
   readonly recovering: readonly string[];
 }
 
-/** When the last cluster that ends does so; `null` if none does. */
+/** When the last cluster ends; `null` if none does. */
 function endOf(clusters: readonly PlannedCluster[]): number | null {
   const times = clusters.map(({ endsAt }) => endsAt).filter((time) => time !== null);
   return times.length === 0 ? null : Math.max(...times);
 }
 
-/** What makes a plan as long as it is, and for how long. */
+/** What makes a plan take long, and for how long. */
 export interface Cause {
   readonly what: Span['what'];
   readonly seconds: number;
-  /** How many clusters are concerned, one after another. */
+  /** How many clusters it affects, one after another. */
   readonly clusters: number;
-  /** The one of them that it takes the longest, as `namespace/name`. */
+  /** The cluster that it delays the longest, as `namespace/name`. */
   readonly longest: string;
 }
 
@@ -70,15 +70,15 @@ const forOthers: ReadonlySet<Span['what']> = new Set<HoldRule>([
 ]);
 
 /**
- * Follows the plan back from the cluster that ends last: what it did, what it waited for, and where it waited for
- * another cluster, what that one did. The causes that cost most come first.
+ * Follows the plan back from the cluster that ends last: what it did, what it waited for, and if it waited for another
+ * cluster, what that one did. The causes that took longest come first.
  */
 export function criticalPath({ from, clusters }: FleetPlan): readonly Cause[] {
   const taken = new Map<Span['what'], Map<string, number>>();
   const ended = clusters
     .flatMap(({ endsAt, ...one }) => (endsAt === null ? [] : [{ ...one, endsAt }]))
     .toSorted((one, other) => other.endsAt - one.endsAt);
-  // The cluster whose end a wait was for: the last one that ended in that time.
+  // The cluster that the wait was for: the last one that ended in that time.
   const endedBetween = (since: number, end: number) =>
     ended.find((one) => one !== current && one.endsAt <= end && one.endsAt > since);
   let [current] = ended;
@@ -106,21 +106,21 @@ export function criticalPath({ from, clusters }: FleetPlan): readonly Cause[] {
     .toSorted((one, other) => other.seconds - one.seconds);
 }
 
-/** What the plan was made with, apart from the objects. */
+/** The inputs of the plan apart from the objects. */
 interface Assumptions {
   /** Settings in place of those of the clusters. */
   readonly assumed: object;
   readonly assumeStale: boolean;
-  /** What is assumed of manifests. */
+  /** Assumptions from manifests. */
   readonly applied: readonly string[];
   readonly limits: FleetLimits;
-  /** Why the limits are the built-in ones, where the user has given no others; `null` if they are the controller's. */
+  /** Why the limits are the built-in ones, if the user has given no others; `null` if they are the controller's. */
   readonly unknownFlags: string | null;
   /** Kinds that the user may not read. */
   readonly unread: readonly string[];
 }
 
-/** A plan as it is printed, and what a drawing of it needs. Times are RFC 3339 in UTC. */
+/** A plan as it is printed, and the data for its drawing. Times are RFC 3339 in UTC. */
 export type ShownFleetPlan = ReturnType<typeof shownFleetPlan>;
 
 const timeOrNull = (seconds: number | null): string | null => (seconds === null ? null : timeText(seconds));
@@ -141,7 +141,7 @@ export function shownFleetPlan(
     return members.length === 0 ? [] : [plannedStage(sequence, stage, members, plan.from)];
   });
   const until = endOf(clusters);
-  // Clusters that are not selected keep others waiting, but the end of the plan is that of the selected ones.
+  // Clusters that are not selected keep others waiting, but the plan ends with the selected ones.
   const played = plan.clusters.filter(({ endsAt }) => endsAt === null || (until !== null && endsAt <= until));
   return {
     from: timeText(plan.from),

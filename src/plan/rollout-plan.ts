@@ -5,7 +5,7 @@ import { type Beginning, isReplacement, type PlanEntry, SimulatedCluster } from 
 
 export type Plan = ReturnType<typeof plan>;
 
-/** More entries than any rollout needs. A longer plan is cut. */
+/** More entries than any rollout needs. A longer plan is truncated. */
 const entriesPerMember = 12;
 
 /** Simulates the rollout of one cluster to its end, as if there were no other. Pure, and always ends. */
@@ -16,17 +16,17 @@ export function plan(beginning: Beginning) {
   let now: number | null = 0;
   do now = cluster.pass(now);
   while (now !== null && entries.length < most);
-  // Taken by whomever.
+  // Counts members no matter which program replaces them.
   const members = entries.reduce((sum, entry) => {
     if (entry.kind === 'wait') return sum + Number(isReplacement(entry.hold));
     return entry.kind === 'step' ? sum + entry.taken.length : sum;
   }, 0);
   const switchovers = entries.filter(({ kind }) => kind === 'switchover').length;
-  // It stops at a hold that only a person can end, or at none if it ends with every due member updated.
+  // It stops at a hold that only a person can end, or at none if every due member is updated.
   return { entries, switchovers, members, stopsAt: cluster.stop ?? cluster.hold };
 }
 
-/** The revision that a member comes back at, or what stops that: `null` if no revision is known that it had. */
+/** The revision at which a member comes back, or what stops that: `null` if its previous revision is unknown. */
 export type Restoring =
   | { readonly revision: string; readonly stopsAt: null }
   | { readonly revision: null; readonly stopsAt: Hold | null };
@@ -34,7 +34,7 @@ export type Restoring =
 /** More steps and waits than a restore needs. */
 const mostEntries = 24;
 
-/** Simulates until the member is restored that `policy.restore` names, also while a rule holds the rollout. */
+/** Simulates until the member in `policy.restore` is restored, even while a rule holds the rollout. */
 export function restoring(snapshot: ClusterSnapshot, policy: RolloutPolicy, ordinal: number): Restoring {
   const cluster = new SimulatedCluster({ snapshot, policy, memberSeconds: 0, stepsWhileHeld: true });
   const isRestored = (entry: PlanEntry): boolean =>
@@ -48,7 +48,7 @@ export function restoring(snapshot: ClusterSnapshot, policy: RolloutPolicy, ordi
     }
   }
   const { stop } = cluster;
-  // It fails because a person has asked for the restore, and no step follows.
+  // It fails because a person has requested the restore, so no step follows.
   const isAsked = stop?.rule === 'UpdateRevisionFailing' && stop.evidence.kind === 'restored';
   return { revision: null, stopsAt: isAsked ? null : stop };
 }

@@ -1,13 +1,12 @@
 import { newRollout, type RolloutProgress, type RolloutStatus } from '../api/rollout-status.ts';
 import { omitUndefined, timestampOf } from '../base/json.ts';
+import { yieldsSlot } from '../controller/fleet/fleet-standing.ts';
 import { needsSlot } from '../core/gates.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 
-// What the other clusters of a fleet see of one: its status, as the controller would write it.
+// What the other clusters of a fleet see of a cluster: its status, as the controller would write it.
 
-/**
- * The status once the controller has seen the revision: a rollout that was under way goes on, or another one begins.
- */
+/** The status once the controller has seen the revision: a rollout in progress continues, or another one begins. */
 export function begunStatus(
   { completeSince: _, rollout, ...status }: RolloutStatus,
   updateRevision: string,
@@ -20,7 +19,7 @@ export function begunStatus(
   return { ...status, updateRevision, rollout: same ?? another };
 }
 
-/** The status so many seconds after the begin, from that at the begin. */
+/** The status this many seconds after the beginning, from that at the beginning. */
 export function statusAt(
   { entries, hold, endedAt }: SimulatedCluster,
   atFirst: RolloutStatus,
@@ -47,6 +46,7 @@ export function statusAt(
       omitUndefined<RolloutProgress>({
         ...rollout,
         begunAt: rollout.begunAt ?? (first && timeOf(first.begins)),
+        yieldedAt: hold !== null && yieldsSlot(hold.rule, []) ? timeOf(seconds) : undefined,
         failing: undefined,
         ...(back && { verified: true, verifiedAt: timeOf(back.ends) }),
       }),

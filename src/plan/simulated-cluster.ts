@@ -5,16 +5,20 @@ import { caughtUp, recovered } from '../core/expected.ts';
 import { afterSeconds, secondsUntil } from '../core/maintenance.ts';
 import { budgetOf, type RolloutPolicy } from '../core/policy.ts';
 import { assumedEnd, isForOthers } from '../core/rules/catalogue.ts';
+import { everyAnswer } from '../core/rules/members.ts';
+import { justRenewed } from '../core/rules/moco.ts';
 import type { ClusterSnapshot, MaintenanceFacts } from '../core/snapshot.ts';
 import { afterStep } from './after-step.ts';
 
-/** How long MOCO is expected to take for a switchover. Nothing measures it for a cluster. */
+// Simulates one cluster in virtual time, for plans: the real decisions, with assumed outcomes.
+
+/** How long MOCO is expected to take for a switchover. It is not measured for each cluster. */
 export const switchoverSeconds = 10;
 
-/** One line of a plan. Times are seconds since the begin of the plan. */
+/** One line of a plan. Times are seconds since the beginning of the plan. */
 export type PlanEntry = { readonly begins: number; readonly ends: number } & (
   | {
-      /** It ends once the members that it takes are back, and have been for minReadySeconds. */
+      /** It ends once the members that it replaces are back and have participated for minReadySeconds. */
       readonly kind: 'step';
       readonly step: Step;
       readonly effects: readonly EffectKind[];
@@ -27,25 +31,28 @@ export type PlanEntry = { readonly begins: number; readonly ends: number } & (
 
 /** What the other clusters mean for one of them. */
 export interface PlannedFleetFacts extends Pick<ClusterSnapshot, 'fleetWaits' | 'fleetQueue' | 'fleetInterval'> {
-  /** When time alone ends a wait for other clusters, in seconds since the begin; `null` if it does not. */
+  /** When time alone ends a wait for other clusters, in seconds since the beginning; `null` if it does not. */
   readonly endOf: (hold: Hold) => number | null;
 }
 
-/** How a cluster is at the begin of a plan. */
+/** The state of a cluster at the beginning of a plan. */
 export interface Beginning {
   readonly snapshot: ClusterSnapshot;
   readonly policy: RolloutPolicy;
   /** How long a member is expected to be unavailable. */
   readonly memberSeconds: number;
-  /** So many seconds after the begin. Left out, the facts of the snapshot move on, which cover 30 days. */
+  /**
+   * The facts this many seconds after the beginning. By default the facts of the snapshot are used, which cover 30
+   * days.
+   */
   readonly maintenanceAt?: (seconds: number) => MaintenanceFacts | null;
-  /** Whether steps count that are done while a rule holds the rollout. */
+  /** Whether steps that are done while a rule holds the rollout count. */
   readonly stepsWhileHeld?: boolean;
 }
 
 /**
- * One cluster in virtual time: the only way in which a plan goes forward. `decide` chooses every step from its facts
- * and, in a fleet, from those of the others; pods start, MOCO does its part, and members take as long as expected.
+ * One cluster in virtual time: the only way in which a plan advances. `decide` chooses every step from its facts and,
+ * in a fleet, from the facts of the others; pods start, MOCO does its part, and members take as long as expected.
  * Nothing fails.
  */
 export class SimulatedCluster {
@@ -58,7 +65,7 @@ export class SimulatedCluster {
   snapshot: ClusterSnapshot;
   readonly beginning: Beginning;
   #busyUntil = 0;
-  /** Also while there is a moment without a hold. */
+  /** Kept even during a moment without a hold. */
   #waitedFor: Hold | null = null;
   #hasRecovered = false;
 
@@ -67,7 +74,7 @@ export class SimulatedCluster {
     this.snapshot = beginning.snapshot;
   }
 
-  /** Does what can be done now. Returns when to be called next; `null` if only other clusters change that. */
+  /** Does what can be done now. Returns when to be called next; `null` if only other clusters can change that. */
   pass(now: number, fleet: PlannedFleetFacts | null = null): number | null {
     if (this.endedAt !== null || this.stop !== null) return null;
     if (this.#busyUntil > now) return this.#busyUntil;
@@ -84,7 +91,7 @@ export class SimulatedCluster {
     return Math.max(now, this.#busyUntil);
   }
 
-  /** Nothing happens any more: what it waits for never ends. */
+  /** Nothing happens any more, so its wait never ends. */
   close(now: number): void {
     if (this.stop !== null) return;
     this.stop = this.hold;
@@ -96,7 +103,7 @@ export class SimulatedCluster {
     if (back > now) return back;
     const isSame = isSameWait(hold, this.#waitedFor);
     const waitsForOthers = fleet !== null && isForOthers(hold.rule);
-    // A wait that remains after its expected end would never end.
+    // If the wait remains after its expected end, it would never end.
     const end = waitsForOthers || isSame ? null : assumedEnd(hold);
     const after = end?.facts(this.snapshot, hold) ?? null;
     if (!isSame) this.#endHold(now);
@@ -120,7 +127,7 @@ export class SimulatedCluster {
     this.hold = null;
   }
 
-  /** How long a wait lasts. Some, such as one for a backup, count as over at once. */
+  /** How long a wait lasts. Some, such as that for a backup, are assumed to be over at once. */
   #lasts(hold: Hold, { requeueAfterSeconds }: Decision, now: number): number {
     const maintenance = this.#maintenanceAt(now);
     const opensAt = 'opensAt' in hold ? hold.opensAt : null;
@@ -147,7 +154,7 @@ export class SimulatedCluster {
     return null;
   }
 
-  /** A step begins as soon as the members that earlier steps took leave room for it. */
+  /** A step begins as soon as the members that earlier steps made unavailable leave room for it. */
   #freeAt(decision: Decision, now: number): number {
     const { maxUnavailable, partition } = this.beginning.policy;
     const { replicas, primaryIndex } = this.snapshot.cluster;
@@ -176,10 +183,10 @@ export class SimulatedCluster {
   #become(after: ClusterSnapshot, now: number): void {
     const [from, to] = [this.snapshot.cluster.primaryIndex, after.cluster.primaryIndex];
     if (from !== to) this.entries.push({ kind: 'switchover', from, to, begins: now, ends: now + switchoverSeconds });
-    this.snapshot = caughtUp(after);
+    this.snapshot = { ...caughtUp(after), memberAnswers: everyAnswer(after.members), moco: justRenewed(after.moco) };
   }
 
-  /** When the members that steps took are back. */
+  /** When the members that steps made unavailable are back. */
   get #back(): readonly number[] {
     return this.entries.flatMap((entry) => (entry.kind === 'step' && entry.taken.length > 0 ? [entry.ends] : []));
   }
@@ -194,7 +201,7 @@ export class SimulatedCluster {
     return snapshot.maintenance && afterSeconds(snapshot.maintenance, now);
   }
 
-  /** Overrides end as time goes by. */
+  /** Overrides end as time passes. */
   #policyAt(now: number): RolloutPolicy {
     const { policy } = this.beginning;
     const overrides = policy.overrides.map((one) => ({

@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SequenceRecord } from '../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../api/rollout-status.ts';
 import { milliseconds } from '../base/json.ts';
-import { memberName, type ObservedFacts } from '../controller/facts/collect-facts.ts';
 import { maintenanceFacts, measuredMembers } from '../controller/facts/maintenance-facts.ts';
+import { memberName } from '../controller/facts/member-name.ts';
 import { Fleet, type FleetLimits } from '../controller/fleet/fleet-limits.ts';
+import type { ObservedFacts } from '../controller/pass/collect-facts.ts';
 import { decide } from '../core/decide.ts';
 import type { Hold } from '../core/decision.ts';
 import { needsSlot } from '../core/gates.ts';
@@ -14,15 +15,17 @@ import type { FleetPlan, PlannedCluster, Span } from './fleet-plan.ts';
 import { begunStatus, statusAt } from './seen-status.ts';
 import { type Beginning, type PlanEntry, SimulatedCluster } from './simulated-cluster.ts';
 
+// Simulates all clusters of a fleet together, for `plan --fleet`.
+
 export interface FleetInput {
   readonly nowSeconds: number;
-  /** Of all clusters, by `namespace/name`: each may keep others waiting. */
+  /** The facts of all clusters, by `namespace/name`: each may keep others waiting. */
   readonly facts: ReadonlyMap<string, ObservedFacts>;
   readonly sequences: readonly SequenceRecord[];
   readonly limits: FleetLimits;
 }
 
-/** How a cluster is at the begin of a plan, by what is known of it. Its members take as long as was measured. */
+/** The state of a cluster at the beginning of a plan. Its members take as long as measured before. */
 export function beginningOf({ snapshot, policy, rollout, settings }: ObservedFacts, nowSeconds: number): Beginning {
   const status = rollout?.status ?? {};
   const { maintenance } = settings;
@@ -41,12 +44,12 @@ interface Played {
   readonly facts: ObservedFacts;
   readonly cluster: SimulatedCluster;
   readonly revision: string;
-  /** Whether it has a rollout to do. Otherwise others may still wait for it to become healthy. */
+  /** Whether it has something to roll out. Otherwise others may still wait for it to become healthy. */
   readonly isStale: boolean;
   readonly wasComplete: boolean;
   /** Once the controller has seen the revision. */
   readonly atFirst: RolloutStatus;
-  /** The last one that the others have seen. */
+  /** The last status that the others have seen. */
   seen: RolloutStatus | null;
 }
 
@@ -54,8 +57,8 @@ interface Played {
 const passesPerMember = 200;
 
 /**
- * Plays the rollouts of a fleet to their end, in virtual time. `Fleet` and `decide` of the controller say who may begin
- * and what is done; each cluster is asked when the controller would ask it.
+ * Simulates the rollouts of a fleet to their end, in virtual time. The controller's `Fleet` and `decide` determine
+ * which cluster may begin and what is done; each cluster decides when the controller would let it.
  */
 export const playFleet = (input: FleetInput): FleetPlan => new Play(input).run();
 
@@ -66,7 +69,7 @@ class Play {
   readonly #awake = new Set<string>();
   readonly #changed = new Set<string>();
   readonly #timers = new Map<string, number>();
-  /** Seconds since the begin. */
+  /** Seconds since the beginning. */
   #now = 0;
   #version = 0;
 
@@ -112,7 +115,7 @@ class Play {
     };
   }
 
-  /** Everybody who is awake decides, until nobody is. Returns the number of passes. */
+  /** Every cluster that is awake decides, until none is. Returns the number of passes. */
   #settle(most: number): number {
     let passes = 0;
     for (; passes < most; passes += 1) {
@@ -191,7 +194,7 @@ class Play {
   }
 }
 
-/** What is done and waited for, one after another. Updates that overlap are one. */
+/** Steps and waits, one after another. Updates that overlap are merged. */
 function spansOf(entries: readonly PlanEntry[], nowSeconds: number): readonly Span[] {
   const spans: Span[] = [];
   for (const entry of entries) {

@@ -2,12 +2,12 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export type Series = readonly [labels: Readonly<Record<string, string>>, value: number];
 
-/** A word as the value of a label: in PascalCase, as the reasons of conditions are. */
+/** A word as the value of a label: in PascalCase, like the reasons of conditions. */
 export function labelValue(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
-/** Metrics of one registry. Whoever extends it declares each in a line: its name, its help, the names of its labels. */
+/** Metrics of one registry. A subclass declares each in a line: its name, its help, and the names of its labels. */
 export class Declared {
   readonly #registers: Registry[];
 
@@ -23,7 +23,7 @@ export class Declared {
     return new Gauge({ name, help, labelNames, registers: this.#registers });
   }
 
-  /** A counter with one label, by a function that counts one more of a word. */
+  /** A counter with one label, as a function that counts one more for a word. */
   protected countOf(name: string, help: string, label: string): (word: string) => void {
     const counter = this.counter<string>(name, help, label);
     return (word) => counter.inc({ [label]: labelValue(word) });

@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Server } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { ClientRates, limitConnections, type Rate } from './clients.ts';
+
+// A small server for probes and metrics that no client can exhaust.
 
 interface HttpAnswer {
   readonly status: number;
   readonly contentType: string;
-  readonly body: string;
+  readonly body: string | Buffer;
 }
 
 /** Answers a GET. `verbose` is true for `?verbose`, as Kubernetes' health endpoints take it. */
@@ -13,33 +16,72 @@ export type HttpHandler = (request: { readonly verbose: boolean }) => HttpAnswer
 
 interface HttpServerOptions {
   readonly address: BindAddress;
-  /** The flag that the address came from, for error messages. */
+  /** The flag with the address, for error messages. */
   readonly flag: string;
   /** By path. */
   readonly handlers: Readonly<Record<string, HttpHandler>>;
   /** Called when a handler throws; the client gets a 500 without details. */
   readonly onError: (path: string, error: unknown) => void;
+  /** Milliseconds since an arbitrary moment, for the rates of clients; the process's own if absent. */
+  readonly clock?: () => number;
 }
 
 export interface RunningHttpServer {
-  /** With the real port. */
+  /** With the actual port. */
   readonly address: BindAddress;
   /** Stops listening and ends every connection. */
   close(): Promise<void>;
 }
 
-const requestTimeoutMilliseconds = 10_000;
+/** The limit for each of these: the headers of a request, the request, and a client that does not read its answer. */
+const timeoutMilliseconds = 10_000;
+const headerLimitBytes = 8 * 1024;
+/** Far more than the kubelets and every scraping Prometheus need. */
+const mostConnections = 64;
+/** For one address; a connection counts as a request. The kubelet and a Prometheus send one every few seconds. */
+const clientRate: Rate = { perSecond: 20, burst: 50 };
 
-/** Serves a few paths by plain HTTP, for probes and for Prometheus. Rejects with a `ListenError`. */
+/**
+ * Serves a few paths over plain HTTP, for probes and for Prometheus. Rejects with a `ListenError`. A connection has one
+ * request at a time: a client that sends the next one before it has its answer is disconnected, and so is one that
+ * connects too often. One that requests too often gets 429.
+ */
 export async function startHttpServer(options: HttpServerOptions): Promise<RunningHttpServer> {
-  const server = createServer({ requestTimeout: requestTimeoutMilliseconds }, (request, response) => {
-    void answer(request, options).then((answered) => send(request, response, answered));
+  const rates = new ClientRates(options.clock ?? (() => performance.now()), clientRate);
+  /** Connections whose request is not answered yet. */
+  const busy = new WeakSet<Socket>();
+  const server = createServer(
+    {
+      maxHeaderSize: headerLimitBytes,
+      headersTimeout: timeoutMilliseconds,
+      requestTimeout: timeoutMilliseconds,
+      connectionsCheckingInterval: 1000,
+    },
+    (request, response) => {
+      const { socket } = request;
+      const address = socket.remoteAddress ?? '';
+      if (socket.destroyed) return;
+      if (busy.has(socket)) {
+        rates.exhaust(address);
+        socket.destroy();
+        return;
+      }
+      busy.add(socket);
+      response.once('close', () => busy.delete(socket));
+      const answered = rates.allows(address) ? answer(request, options) : Promise.resolve(tooMany);
+      void answered.then((one) => send(request, response, one));
+    },
+  );
+  server.timeout = timeoutMilliseconds;
+  limitConnections(server, mostConnections);
+  server.on('connection', (socket) => {
+    if (!rates.allows(socket.remoteAddress ?? '')) socket.destroy();
   });
   const address = await listen(server, options.address, options.flag);
   return { address, close: () => close(server, 0) };
 }
 
-/** Stops listening, and ends what goes on after the grace period. */
+/** Stops listening, and ends requests after the grace period. */
 export async function close(server: HttpServer, graceMilliseconds: number): Promise<void> {
   const closed = once(server, 'close');
   server.close();
@@ -59,9 +101,14 @@ async function answer(request: IncomingMessage, { handlers, onError }: HttpServe
     return await handler({ verbose: new URLSearchParams(query).has('verbose') });
   } catch (error) {
     onError(path, error);
-    return plainText(500, 'An internal error occurred; the log has it.');
+    return plainText(500, 'An internal error occurred; see the log.');
   }
 }
+
+const tooMany = plainText(
+  429,
+  `Expected at most ${clientRate.perSecond} requests per second from one address, got more.`,
+);
 
 function send(request: IncomingMessage, response: ServerResponse, { status, contentType, body }: HttpAnswer): void {
   response.writeHead(status, {
@@ -69,22 +116,41 @@ function send(request: IncomingMessage, response: ServerResponse, { status, cont
     'Content-Length': Buffer.byteLength(body),
     'Cache-Control': 'no-store',
     ...(status === 405 ? { Allow: 'GET, HEAD' } : {}),
+    ...(status === 429 ? { 'Retry-After': '1', Connection: 'close' } : {}),
   });
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-export const plainText = (status: number, sentence: string): HttpAnswer => ({
-  status,
-  contentType: 'text/plain; charset=utf-8',
-  body: `${sentence}\n`,
-});
+export function plainText(status: number, sentence: string): HttpAnswer {
+  return { status, contentType: 'text/plain; charset=utf-8', body: `${sentence}\n` };
+}
 
-/** `null` when all is well, else what is wrong, in words. */
+/** How long one answer serves every request. */
+const sharedMilliseconds = 1000;
+
+/**
+ * A handler with an expensive answer, called at most once a second: requests in that time share the answer, and its
+ * bytes.
+ *
+ * @param clock milliseconds since an arbitrary moment
+ */
+export function shared(handler: () => Promise<HttpAnswer>, clock: () => number): () => Promise<HttpAnswer> {
+  let last: { readonly atMilliseconds: number; readonly answer: Promise<HttpAnswer> } | null = null;
+  return () => {
+    const now = clock();
+    if (last !== null && now - last.atMilliseconds < sharedMilliseconds) return last.answer;
+    const answer = handler().then(({ body, ...rest }) => ({ ...rest, body: Buffer.from(body) }));
+    last = { atMilliseconds: now, answer };
+    return answer;
+  };
+}
+
+/** `null` when all is well, otherwise what is wrong, in words. */
 export type HealthCheck = () => string | null;
 
 /**
- * A handler for `/healthz` or `/readyz` in Kubernetes' manner: `ok` while every check passes, else 500 with a line for
- * each check. `?verbose` shows the lines in either case.
+ * A handler for `/healthz` or `/readyz` in Kubernetes' manner: `ok` while every check passes, otherwise 500 with a line
+ * for each check. `?verbose` shows the lines in either case.
  */
 export function healthHandler(endpoint: string, checks: Readonly<Record<string, HealthCheck>>): HttpHandler {
   return ({ verbose }) => {
@@ -99,7 +165,7 @@ export function healthHandler(endpoint: string, checks: Readonly<Record<string, 
 }
 
 export interface BindAddress {
-  /** `null`: every address the machine has, of either family. */
+  /** `null`: every address of the machine, of either family. */
   readonly host: string | null;
   /** 0 lets the system choose a free one. */
   readonly port: number;
@@ -108,7 +174,7 @@ export interface BindAddress {
 const highestPort = 65_535;
 const pattern = /^(?:\[(?<six>[0-9a-fA-F:.]+(?:%\w+)?)\]|(?<host>[^:[\]\s]*)):(?<port>\d{1,5})$/;
 
-/** Reads `HOST:PORT`, `[IPv6]:PORT` or `:PORT`, as Go's net package does; `null` for anything else. */
+/** Reads `HOST:PORT`, `[IPv6]:PORT` or `:PORT`, like Go's net package; `null` for anything else. */
 export function parseBindAddress(text: string): BindAddress | null {
   const groups = pattern.exec(text)?.groups;
   if (groups === undefined) return null;
@@ -118,7 +184,7 @@ export function parseBindAddress(text: string): BindAddress | null {
   return { host: host === '' ? null : host, port };
 }
 
-/** The address as `parseBindAddress` reads it. */
+/** The address in the format of `parseBindAddress`. */
 export function showBindAddress({ host, port }: BindAddress): string {
   if (host === null) return `:${port}`;
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
@@ -130,8 +196,8 @@ export class ListenError extends Error {
 }
 
 /**
- * Starts listening and returns the address, with the real port if port 0 was requested.
- * `flag` is the flag that the address came from, for the sentence of the `ListenError` that this rejects with.
+ * Starts listening and returns the address, with the actual port if port 0 was requested. `flag` is the flag with the
+ * address, for the sentence of the `ListenError`.
  */
 export async function listen(server: Server, address: BindAddress, flag: string): Promise<BindAddress> {
   server.listen({ port: address.port, ...(address.host !== null && { host: address.host }) });

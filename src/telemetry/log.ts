@@ -1,4 +1,7 @@
 import { destination, type Logger, levels, pino, stdSerializers } from 'pino';
+import { escaped } from '../base/text.ts';
+
+// The log of the program: its fields, its formats, and what is shown of errors.
 
 /**
  * Every field of a log line, and its meaning. All lines about one thing use the same name for it. Lines for people show
@@ -13,10 +16,11 @@ export const logFields = {
   revision: 'the update revision, as in the label `controller-revision-hash`',
   stale: 'number of members that are not at the update revision',
   result: 'result of a step: `done`, `refused`, `conflict` or `unknown`',
-  answer: 'answer of the API server to a step that it refused',
-  retries: 'number of failed passes over the cluster in a row',
+  answer: 'response of the API server to a step that it refused',
+  retries: 'number of consecutive failed passes over the cluster',
   reason:
-    'the reason of an Event that could not be written, or why a replication delay can not be read or MySQL not be asked',
+    'the reason of an Event that could not be written, or why a replication delay cannot be read or MySQL cannot be queried',
+  claim: 'name of the PersistentVolumeClaim on which the data of a member could not be noted',
   namespace: 'namespace of the object of that Event',
   lease: '`namespace/name` of the lease for leader election',
   identity: 'identity of this process in the lease',
@@ -24,6 +28,7 @@ export const logFields = {
   sequence: 'name of the MySQLRolloutSequence',
   path: 'path of a request to the API server, or to this program',
   milliseconds: 'duration',
+  aheadSeconds: "by how much the API server's clock is ahead of this machine's",
   waitMilliseconds: 'time until the next attempt',
   validTo: "end of validity of the webhook's certificate",
   version: 'version of this program',
@@ -53,8 +58,8 @@ export type PinoLog = Logger;
 
 /**
  * A logger: `log.info({ cluster: 'ns/name', step: 'evict' }, 'evicted')`, with fields of the vocabulary of `logFields`;
- * `log.child(fields)` for one that carries the fields in every line. Writes synchronously: the lines before a crash are
- * the ones that matter.
+ * `log.child(fields)` returns one that has the fields in every line. Writes synchronously: the lines before a crash
+ * matter most.
  */
 export function createLog({ level, format, destination: given }: LogOptions): PinoLog {
   const sink = given ?? destination({ fd: standardErrorDescriptor, sync: true });
@@ -66,7 +71,8 @@ export function createLog({ level, format, destination: given }: LogOptions): Pi
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       hooks: {
-        // What the API server refuses, or a network, has no place in this program that a stack would show.
+        // Refusals by the API server and network errors do not come from a place in this program, so a stack would show
+        // nothing.
         logMethod(line, method, lineLevel) {
           const [fields] = line;
           if (lineLevel < (levels.values['error'] ?? 0) && hasError(fields))
@@ -83,7 +89,7 @@ export function createLog({ level, format, destination: given }: LogOptions): Pi
 const hasError = (fields: unknown): fields is { readonly error: Error } =>
   typeof fields === 'object' && fields !== null && 'error' in fields && fields.error instanceof Error;
 
-/** As the serializer would have it, but for the stack. It takes such an object as it is. */
+/** As the serializer would write it, without the stack. It accepts such an object unchanged. */
 function withoutStack(error: Error): object {
   const { stack: _, ...shown } = stdSerializers.err(error);
   return shown;
@@ -99,8 +105,9 @@ const timeOfDay = /T(\d\d:\d\d:\d\d\.\d\d\d)Z$/;
 
 /**
  * Turns one JSON line of the logger into a readable one: `10:23:45.123 info  evicted  cluster=ns/test step=evict`.
- * An error shows as its message; at level error its stack follows, indented. Times are UTC. A line that isn't JSON
- * is handed through as it is.
+ * Characters that control a terminal are escaped, because errors contain text from others. An error shows as its
+ * message; at level error its stack follows, indented. Times are UTC. A line that is not JSON is passed through
+ * unchanged.
  */
 function formatLogLine(line: string): string {
   const record = parsed(line);
@@ -111,7 +118,7 @@ function formatLogLine(line: string): string {
   const shown = [...named].map((name) => `${name}=${showValue(fields[name])}`);
   const message = typeof msg === 'string' ? msg : '';
   const words = [clock, String(level).padEnd(levelWidth), message, ...(shown.length > 0 ? ['', ...shown] : [])];
-  return `${words.join(' ')}\n${level === 'error' ? stackOf(fields['error']) : ''}`;
+  return escaped(`${words.join(' ')}\n${level === 'error' ? stackOf(fields['error']) : ''}`);
 }
 
 function parsed(line: string): Record<string, unknown> | null {

@@ -3,6 +3,8 @@ import { Declared, labelValue, type Series } from './declared.ts';
 import { RolloutMetrics } from './rollout-metrics.ts';
 import { ApiClientMetrics, CacheMetrics, CheckMetrics, WebhookMetrics, WorkQueueMetrics } from './runtime-metrics.ts';
 
+// All metrics of the program in one registry, except those about single rollouts.
+
 class ProgramMetrics extends Declared {
   readonly build = this.gauge(
     'moco_rollout_build_info',
@@ -16,21 +18,27 @@ class ProgramMetrics extends Declared {
     'name',
     'stage',
   );
+  readonly policy = this.gauge<'name'>(
+    'moco_rollout_controller_policy_in_force',
+    'Whether a ValidatingAdmissionPolicy confines what the ServiceAccount may write (1) or not (0); no series before that was tried, and without --leader-elect.',
+    'name',
+  );
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
- * Each look at the event loop wakes the process: every 10 ms, prom-client's default, that was most of an idle program.
+ * Each measurement of the event loop wakes the process: with prom-client's default of 10 ms that was most of the load
+ * of an idle program.
  */
 const eventLoopMilliseconds = 50;
 
-/** Gauges of prom-client that are called totals; the same numbers are there by kind, under names as they should be. */
+/** Gauges of prom-client that are named like totals; the same numbers exist by kind under better names. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /**
- * All metrics of the program in a registry of their own, the process's defaults included. Feature gates are shown as
- * Kubernetes' own metric shows them, and what belongs to a part only where there is one.
+ * All metrics of the program in a registry of their own, including the process's defaults. Feature gates are shown as
+ * in Kubernetes' own metric, and metrics of an optional part only if it is in use.
  */
 export function createMetrics(
   version: string,
@@ -40,13 +48,16 @@ export function createMetrics(
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopMilliseconds });
   for (const name of misnamed) registry.removeSingleMetric(name);
-  // In this order the reference lists them.
+  const showPolicy = (inForce: boolean): void =>
+    declared.policy.set({ name: 'controller.moco-rollout.io' }, inForce ? 1 : 0);
+  // In the order of the reference.
   const metrics = {
     registry,
+    showPolicy,
     rollouts: new RolloutMetrics(registry, drivesPartitions),
     fleet: new FleetMetrics(registry),
     checks: new CheckMetrics(registry),
-    // `null` where this process serves no webhook.
+    // `null` if this process serves no webhook.
     webhook: servesWebhook ? new WebhookMetrics(registry) : null,
     apiClient: new ApiClientMetrics(registry),
     caches: new CacheMetrics(registry),
@@ -60,16 +71,17 @@ export function createMetrics(
   return metrics;
 }
 
-/** Gauges of all clusters together, by the field of their number: the end of the name, and the help. */
+/** Gauges about all clusters together, by the name of their number: the end of the metric's name, and the help. */
 const fleetGauges = {
   slots: ['slots', 'Clusters that may roll at a time (--max-concurrent-rollouts); no series without a limit.'],
-  rolling: [
-    'rolling_clusters',
-    'Clusters whose rollout has begun, or whose nodes are asked whether it can (preflight).',
-  ],
+  rolling: ['rolling_clusters', 'Clusters whose rollout has begun, or whose preflight runs.'],
   waiting: [
     'waiting_clusters',
-    'Clusters with stale members whose rollout has not begun, and whose nodes are not asked whether it can.',
+    'Clusters with stale members whose rollout has not begun, and whose preflight does not run.',
+  ],
+  stuck: [
+    'stuck_clusters',
+    'Clusters that occupy a slot and cannot continue until a person acts; the queue names them (AwaitingFleetSlot).',
   ],
   failing: ['failing_clusters', 'Clusters whose revision fails, or whose rollout has begun and is stalled.'],
   unobservedEvictions: [
@@ -107,7 +119,7 @@ export interface SequenceNumbers {
 
 type NumbersOf = () => FleetNumbers | null;
 
-/** Whether this process leads, and if so the limits across all clusters and how far they are used. */
+/** Whether this process leads, and if so the limits across all clusters and how much of them is used. */
 export class FleetMetrics extends Declared {
   #numbers: NumbersOf = () => null;
   readonly #sequences = new Map<string, SequenceNumbers>();
@@ -153,7 +165,7 @@ export class FleetMetrics extends Declared {
     this.#numbers = numbers;
   }
 
-  /** `null` once the sequence does not exist any more. */
+  /** `null` once the sequence no longer exists. */
   setSequence(name: string, numbers: SequenceNumbers | null): void {
     if (numbers === null) this.#sequences.delete(name);
     else this.#sequences.set(name, numbers);

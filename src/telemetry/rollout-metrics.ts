@@ -1,14 +1,16 @@
 import type { Registry } from 'prom-client';
 import { Declared, labelValue, type Series } from './declared.ts';
 
+// The metrics about rollouts. The dashboard and the alerts use these names.
+
 /** From a member that starts in seconds to one that clones for hours. */
 const memberBucketsSeconds = [1, 2, 5, 10, 20, 40, 60, 90, 120, 180, 300, 600, 1200, 1800, 3600, 7200];
 const switchoverBucketsSeconds = [0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 45, 60, 90, 120];
 const rolloutBucketsSeconds = [5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400];
 
 /**
- * The gauges about one cluster: name, help, and the label of its own where a cluster has several series. None has a
- * series where its value is `null`. Times are Unix seconds.
+ * The gauges about one cluster: name, help, and the extra label of a gauge with several series. A gauge has no series
+ * while its value is `null`. Times are Unix seconds.
  */
 const clusterGauges = {
   members: ['moco_rollout_members', 'Members of a cluster by state.', 'state'],
@@ -24,7 +26,7 @@ const clusterGauges = {
   ],
   maintenanceOpens: [
     'moco_rollout_maintenance_opens_timestamp_seconds',
-    'When the next step of a rollout may begin that waits for a maintenance window or the end of a blackout; no series otherwise.',
+    'When the next step of a rollout may begin if it waits for a maintenance window or the end of a blackout; no series otherwise.',
   ],
   failingChecks: [
     'moco_rollout_check_failing',
@@ -38,21 +40,21 @@ const clusterGauges = {
   ],
   notApplied: [
     'moco_rollout_replica_transactions_not_applied',
-    'Transactions that a replica had received and not applied when it was last asked, by pod.',
+    'Transactions that a replica had received but not applied when it was last asked, by pod.',
     'pod',
   ],
   overrides: [
     'moco_rollout_override_until_timestamp_seconds',
-    'When the override of a rule ends that is in force for a cluster; no series otherwise.',
+    'When the override of a rule that is in force for a cluster ends; no series otherwise.',
     'rule',
   ],
   currentReplicas: [
     'moco_cluster_current_replicas',
-    'Members at the current revision of the StatefulSet, where this program lowers its partition.',
+    'Members at the current revision of the StatefulSet, if this program lowers its partition.',
   ],
   updatedReplicas: [
     'moco_cluster_updated_replicas',
-    'Members at the update revision of the StatefulSet, where this program lowers its partition.',
+    'Members at the update revision of the StatefulSet, if this program lowers its partition.',
   ],
   lastPartitionUpdated: [
     'moco_cluster_last_partition_updated',
@@ -65,13 +67,13 @@ const clusterGauges = {
   ],
   lastProgress: [
     'moco_rollout_last_progress_timestamp_seconds',
-    'When the rollout under way last got further; no series while there is none.',
+    'When the rollout in progress last made progress; no series while there is none.',
   ],
 } as const satisfies Readonly<Record<string, readonly [name: string, help: string, label?: string]>>;
 
 type ClusterGauges = typeof clusterGauges;
 
-/** The values of the gauges about one cluster, by label where there is one. `undefined` leaves a gauge as it is. */
+/** The values of the gauges about one cluster, by label if there is one. `undefined` leaves a gauge as it is. */
 export type ClusterValues = {
   readonly [Field in keyof ClusterGauges]:
     | (ClusterGauges[Field] extends readonly [string, string, string] ? Readonly<Record<string, number>> : number)
@@ -79,7 +81,7 @@ export type ClusterValues = {
     | undefined;
 };
 
-/** Only where this program lowers partitions: MOCO's own controller shows series of the same names. */
+/** Only if this program lowers partitions: MOCO's own controller has series with the same names. */
 const ofPartitions: ReadonlySet<string> = new Set(['currentReplicas', 'updatedReplicas', 'lastPartitionUpdated']);
 
 export type ClusterName = readonly [namespace: string, name: string];
@@ -128,7 +130,7 @@ export class RolloutMetrics extends ClusterMetrics {
   );
   readonly #switchoversOfCluster = this.counter(
     'moco_rollout_cluster_switchovers_total',
-    'Switchovers of a cluster that this program asked MOCO for, whatever their outcome.',
+    'Switchovers of a cluster that this program requested from MOCO, whatever their outcome.',
     ...clusterLabels,
   );
   readonly #disruptions = this.counter(
@@ -165,7 +167,7 @@ export class RolloutMetrics extends ClusterMetrics {
   );
   readonly #switchovers = this.counter(
     'moco_rollout_switchovers_total',
-    'Switchovers that this program asked MOCO for, by outcome (Done, TakenBack).',
+    'Switchovers that this program requested from MOCO, by outcome (Done, TakenBack).',
     'outcome',
   );
   readonly finished = this.counter(
@@ -191,7 +193,7 @@ export class RolloutMetrics extends ClusterMetrics {
   );
   readonly onDeleteStatefulSets = this.gauge(
     'moco_rollout_ondelete_statefulsets',
-    'StatefulSets of MOCO at OnDelete, or kept at partition = replicas while new pods come up at the current revision.',
+    'StatefulSets of MOCO at OnDelete, or kept at partition = replicas while new pods start at the current revision.',
   );
   readonly memberUpdateDurationSeconds = this.histogram(
     'moco_rollout_member_update_duration_seconds',
@@ -212,7 +214,7 @@ export class RolloutMetrics extends ClusterMetrics {
   override setCluster(cluster: ClusterName, values: Partial<ClusterValues>): void {
     super.setCluster(cluster, values);
     const [namespace, name] = cluster;
-    // A counter has to be there before it first counts: Prometheus sees no increase otherwise.
+    // A counter has to exist before it first counts: otherwise Prometheus sees no increase.
     this.#disruptionsOfCluster.inc({ namespace, name }, 0);
     this.#switchoversOfCluster.inc({ namespace, name }, 0);
   }
@@ -228,7 +230,7 @@ export class RolloutMetrics extends ClusterMetrics {
     this.#disruptionsOfCluster.inc({ namespace, name }, count);
   }
 
-  /** `cluster` is `null` where it is not known any more. */
+  /** `cluster` is `null` if it is no longer known. */
   countSwitchover(cluster: ClusterName | null, outcome: string): void {
     this.#switchovers.inc({ outcome: labelValue(outcome) });
     if (cluster !== null) this.#switchoversOfCluster.inc({ namespace: cluster[0], name: cluster[1] });

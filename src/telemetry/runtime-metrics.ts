@@ -1,9 +1,11 @@
 import type { Registry } from 'prom-client';
 import { Declared, type Series } from './declared.ts';
 
+// The metrics about this process as a client: requests, watches, queues and queries.
+
 /**
- * Requests to the API server, under the names that client-go gives them, so that dashboards for controllers show this
- * one as well. The duration ends with the head of the response: a watch lasts as long as it is followed.
+ * Requests to the API server, under client-go's names, so that dashboards for controllers also show this one. The
+ * duration ends with the response header, since a watch lasts as long as it is followed.
  */
 export class ApiClientMetrics extends Declared {
   readonly #requests = this.counter(
@@ -14,12 +16,12 @@ export class ApiClientMetrics extends Declared {
   );
   readonly #durationSeconds = this.histogram(
     'rest_client_request_duration_seconds',
-    'Time from a request to the API server until the head of its response, by method.',
+    'Time from a request to the API server until its response header, by method.',
     [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
     'verb',
   );
 
-  /** The same exchange, which counts. `monotonic` is in milliseconds. */
+  /** The same exchange, with metrics. `monotonic` is in milliseconds. */
   counting<Request extends { readonly method: string }, Response extends { readonly status: number }>(
     exchange: (request: Request) => Promise<Response>,
     monotonic: () => number,
@@ -39,7 +41,7 @@ export class ApiClientMetrics extends Declared {
   }
 }
 
-/** Requests to the webhook, where this process serves it. */
+/** Requests to the webhook, if this process serves it. */
 export class WebhookMetrics extends Declared {
   readonly #requests = this.counter(
     'moco_rollout_webhook_requests_total',
@@ -58,11 +60,11 @@ export class WebhookMetrics extends Declared {
   }
 }
 
-/** The queries that Prometheus is asked for checks. */
+/** The queries of checks to Prometheus. */
 export class CheckMetrics extends Declared {
   readonly countRequest = this.countOf(
     'moco_rollout_check_requests_total',
-    'Queries of checks that Prometheus was asked, by result (Passing, Failing, Unknown).',
+    'Queries of checks to Prometheus, by result (Passing, Failing, Unknown).',
     'result',
   );
   readonly durationSeconds = this.histogram(
@@ -76,12 +78,12 @@ export class CheckMetrics extends Declared {
 export class CacheMetrics extends Declared {
   readonly #failures = this.counter(
     'moco_rollout_cache_failures_total',
-    'Lists and watches that failed and were tried again, by kind of object.',
+    'Lists and watches that failed and were retried, by kind of object.',
     'kind',
   );
   readonly #ignored = this.counter(
     'moco_rollout_decode_failures_total',
-    'Objects, lists and watch events that could not be read and were left out, by kind of object and by reason.',
+    'Objects, lists and watch events that could not be decoded and were skipped, by kind of object and by reason.',
     'kind',
     'reason',
   );
@@ -91,7 +93,7 @@ export class CacheMetrics extends Declared {
     super(registry);
     this.computed(
       'moco_rollout_cache_age_seconds',
-      'Time since the API server last said anything about the kind, bookmarks included; no series before its first list.',
+      'Time since the API server last sent anything about the kind, bookmarks included; no series before its first list.',
       ['kind'],
       () =>
         [...this.#ages].flatMap(([kind, asked]): readonly Series[] => {
@@ -120,7 +122,7 @@ export class CacheMetrics extends Declared {
 /** From 10 ns to 1000 s in powers of ten, as client-go has them. */
 const bucketsSeconds = Array.from({ length: 12 }, (_, power) => 10 ** (power - 8));
 
-/** The metrics of work queues under the names that client-go gives them, so that dashboards made for it fit. */
+/** The metrics of work queues under client-go's names, so that existing dashboards fit. */
 export class WorkQueueMetrics extends Declared {
   readonly #depth = this.gauge('workqueue_depth', 'Current depth of workqueue', 'name');
   readonly #adds = this.counter('workqueue_adds_total', 'Adds handled by workqueue', 'name');
@@ -164,7 +166,7 @@ export class WorkQueueMetrics extends Declared {
     this.#adds.inc({ name }, 0);
     this.#retries.inc({ name }, 0);
     return {
-      // A key came in that wasn't waiting already.
+      // A key was added that was not waiting already.
       added: (depth: number): void => {
         this.#adds.inc({ name });
         this.#depth.set({ name }, depth);

@@ -1,6 +1,6 @@
 import type { HealthCheck } from './http-server.ts';
 
-/** As much of the world as a watchdog needs: a clock that never steps back, and timers. */
+/** The parts of the world that a watchdog needs: a clock that never steps back, and timers. */
 export interface WatchdogClock {
   /** Milliseconds since an arbitrary moment. */
   monotonic(): number;
@@ -17,7 +17,10 @@ interface WatchdogOptions {
 const beatMilliseconds = 1_000;
 /** Well above what a full list or a garbage collection takes. */
 const stallMilliseconds = 1_000;
-/** By then a lease with the default renew deadline is lost, and whoever still answers probes is of no use. */
+/**
+ * After this time a lease with the default renew deadline is lost, and a process that still answers probes is of no
+ * use.
+ */
 const deadMilliseconds = 10_000;
 
 /**

@@ -54,8 +54,8 @@ describe('an AdmissionReview', () => {
       mutatePartitionPath,
     ],
     'a subresource': [{ subResource: 'scale' }, 'expected the StatefulSet itself, got its scale'],
-    'no object': [{ object: undefined }, 'expected the object in the request, got none'],
-    'a null object': [{ object: null }, 'expected the object in the request, got none'],
+    'no object': [{ object: undefined }, 'expected an object in the request, got none'],
+    'a null object': [{ object: null }, 'expected an object in the request, got none'],
     'an object that is none': [
       { object: 'x' },
       'in the object, the whole is not right (Invalid input: expected object, received string)',

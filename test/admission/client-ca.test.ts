@@ -40,12 +40,12 @@ describe('a webhook that serves only the clients of a CA', () => {
 
   it('uses a changed CA, and keeps it beside a new serving certificate', async () => {
     const before = apiServer;
-    const changed = webhook.heard('the webhook takes the client certificates of another authority');
+    const changed = webhook.heard('Webhook now trusts client certificates from another CA');
     apiServer = await putCertificate(clients.path, 'next-api-server');
     await changed;
     await serves(apiServer);
     await disconnects(before);
-    const renewed = webhook.heard('the webhook has a new certificate');
+    const renewed = webhook.heard('Webhook loaded a new certificate');
     await webhook.replaceCertificate('webhook');
     await renewed;
     await serves(apiServer);
@@ -53,7 +53,7 @@ describe('a webhook that serves only the clients of a CA', () => {
   });
 
   it('keeps its CA while there is no usable replacement', async () => {
-    const problem = webhook.heard('the webhook keeps the authority of its clients');
+    const problem = webhook.heard('Failed to load a new client CA; the webhook keeps the present one');
     await rm(clientCaFile);
     await problem;
     await serves(apiServer);

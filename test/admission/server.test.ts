@@ -1,6 +1,6 @@
 import { Agent } from 'node:https';
 import { expect } from 'chai';
-import { bodyLimitBytes } from '../../src/admission/answer.ts';
+import { bodyLimitBytes, mostValues } from '../../src/admission/answer.ts';
 import { mutatePartitionPath } from '../../src/admission/mutations.ts';
 import { CertificateError } from '../../src/admission/serving-tls.ts';
 import { ListenError } from '../../src/telemetry/http-server.ts';
@@ -11,7 +11,7 @@ import { mocoStatefulSet } from './stateful-sets.ts';
 
 const chunked = { headers: { ...json, 'Transfer-Encoding': 'chunked' } };
 const noReview = 'Expected an AdmissionReview as JSON in UTF-8, got something else.';
-const tooLarge = `Expected a body of at most ${bodyLimitBytes} bytes, the new object and the old one in it; got more.`;
+const tooLarge = `Expected a body of at most ${bodyLimitBytes} bytes, including the new object and the old one; got more.`;
 
 describe('the webhook over TLS', () => {
   let webhook: ServedWebhook;
@@ -45,7 +45,7 @@ describe('the webhook over TLS', () => {
   > = {
     'no body': [() => webhook.post(''), 400, noReview],
     'no JSON': [() => webhook.post('{"kind":'), 400, noReview],
-    'deep nesting': [() => webhook.post('['.repeat(200_000)), 400, noReview],
+    'deep nesting': [() => webhook.post('['.repeat(mostValues)), 400, noReview],
     'bytes that aren’t UTF-8': [() => webhook.post(Buffer.from([0x22, 0xff, 0xfe, 0x22])), 400, noReview],
     'JSON that is no AdmissionReview': [
       () => webhook.post('{"kind":"Status"}'),
@@ -90,14 +90,25 @@ describe('the webhook over TLS', () => {
     agent.destroy();
   });
 
+  it('refuses a body of more values than any StatefulSet has, however short they are', async () => {
+    for (const value of ['[]', '{}', '0', '"",{"a":1}']) {
+      const object = mocoStatefulSet({ spec: { template: 'MANY' } });
+      const many = `[${`${value},`.repeat(mostValues)}0]`;
+      const received = await webhook.post(JSON.stringify(reviewOf({ object })).replaceAll('"MANY"', many));
+      expect(received.status).to.equal(413);
+      expect(sentenceOf(received)).to.equal(`Expected a body of at most ${mostValues} values; got more.`);
+    }
+  });
+
   it('answers 500 with a sentence to an extremely deep object, and goes on', async () => {
-    const deep = '{"a":'.repeat(200_000) + '1' + '}'.repeat(200_000);
+    const levels = mostValues / 2 - 1000;
+    const deep = '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);
     const object = mocoStatefulSet({ spec: { template: 'DEEP' } });
     const review = JSON.stringify(reviewOf({ object, oldObject: object })).replaceAll('"DEEP"', deep);
     const received = await webhook.post(review, { path: mutatePartitionPath });
     expect(received.status).to.equal(500);
-    expect(sentenceOf(received)).to.equal('An internal error occurred; the log of moco-rollout has it.');
-    expect(webhook.logged).to.deep.equal([{ level: 'error', message: 'the webhook failed to answer' }]);
+    expect(sentenceOf(received)).to.equal('An internal error occurred; see the log of moco-rollout.');
+    expect(webhook.logged).to.deep.equal([{ level: 'error', message: 'Webhook failed to answer' }]);
     await webhook.isServed();
   });
 
@@ -110,7 +121,7 @@ describe('the webhook over TLS', () => {
   it('uses a new certificate and keeps open connections', async () => {
     const open = await webhook.open();
     expect(open.getPeerCertificate().subject.CN).to.equal('first');
-    const logged = webhook.heard('the webhook has a new certificate');
+    const logged = webhook.heard('Webhook loaded a new certificate');
     await webhook.replaceCertificate('second');
     await logged;
     expect((await webhook.open()).getPeerCertificate().subject.CN).to.equal('second');

@@ -12,6 +12,13 @@ describe('checks in the settings', () => {
     expect(problem([check({}), check({ name: 'a-2' })])).to.equal(null);
   });
 
+  it('may say what it means that there is no data', () => {
+    for (const noData of ['Pass', 'Fail', 'Wait']) expect(problem([check({ noData })])).to.equal(null);
+    expect(problem([check({ noData: 'pass' })])).to.match(
+      /^expected spec\.checks\[0\]\.noData to be Pass or Fail or Wait/,
+    );
+  });
+
   const taken = [
     'up{namespace="$namespace",pod=~"moco-$name-[0-9]+"} == 0',
     'up{pod=~"moco-$name-[0-9]+$"} == 0',
@@ -20,6 +27,7 @@ describe('checks in the settings', () => {
     'label_replace(up, "a", "$1", "pod", "(.*)")',
     'up{cluster="$name$namespace"}',
     'up\n== 0',
+    'sum(rate(errors{pod=~"$updated"}[5m])) > 2 * sum(rate(errors{pod=~"$stale"}[5m]))',
   ];
   for (const query of taken)
     it(`may ask ${JSON.stringify(query)}`, () => expect(problem([check({ query })])).to.equal(null));

@@ -1,13 +1,22 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { opensAt } from '../../src/api/maintenance-settings.ts';
+import { type MaintenanceWindow, opensAt } from '../../src/api/maintenance-settings.ts';
 import { propertyParameters } from '../kube/property-parameters.ts';
 import { firstMoment, wallClock } from './time-zone-oracle.ts';
 
 const day = 86_400_000;
 const at = (text: string): number => Date.parse(text);
+/** The last opening before `from`, and those from it on. */
+function opened(window: MaintenanceWindow, from: number, until: number) {
+  const found: number[] = [];
+  for (const one of opensAt(window, from)) {
+    if (one >= until) break;
+    found.push(one);
+  }
+  return { before: found.filter((one) => one < from), since: found.filter((one) => one >= from) };
+}
 const openings = (schedule: string, timeZone: string, from: string, days: number): readonly string[] =>
-  [...opensAt({ schedule, duration: '4h', timeZone }, at(from), at(from) + days * day)].map((one) =>
+  opened({ schedule, duration: '4h', timeZone }, at(from), at(from) + days * day).since.map((one) =>
     new Date(one).toISOString().replace(':00.000Z', ''),
   );
 
@@ -81,13 +90,15 @@ describe('the schedule of a maintenance window', () => {
           const until = from + 8 * day;
           const window = { schedule: `${minute} ${hour} * * ${weekdays.join(',')}`, duration: '1h', timeZone };
           const expected: number[] = [];
-          for (let noon = from - 2 * day; noon < until + 2 * day; noon += day) {
+          for (let noon = from - 9 * day; noon < until + 2 * day; noon += day) {
             const wanted = { ...wallClock('UTC', noon), hour, minute };
             const weekday = new Date(Date.UTC(wanted.year, wanted.month - 1, wanted.day)).getUTCDay();
             const moment = weekdays.includes(weekday) ? firstMoment(timeZone, wanted) : null;
-            if (moment !== null && moment >= from && moment < until) expected.push(moment);
+            if (moment !== null && moment < until) expected.push(moment);
           }
-          expect([...opensAt(window, from, until)]).to.deep.equal(expected);
+          const { before, since } = opened(window, from, until);
+          expect(before).to.deep.equal(expected.filter((one) => one < from).slice(-1));
+          expect(since).to.deep.equal(expected.filter((one) => one >= from));
         },
       ),
       propertyParameters(100),

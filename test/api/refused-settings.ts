@@ -31,11 +31,11 @@ const budget = 'a whole number from 1 to 1000, or a percentage from "1%" to "100
 const schedule =
   'a schedule of five fields, of which the first is a minute and the second an hour or up to six hours, such as "0 1 * * TUE-THU"';
 const zone = 'the name of a time zone of the IANA database, such as "Asia/Tokyo"';
-const variables = 'a query whose only variables are $namespace and $name';
+const variables = 'a query whose only variables are $namespace, $name, $updated and $stale';
 const query = 'a PromQL expression of 1 to 1024 characters';
 const reason = 'a text of 1 to 256 characters';
 const name = 'a name of up to 63 lower case letters, digits and dashes, such as "replication-delay"';
-const key = 'the key of a label or an annotation, or the beginning of keys with a * after it';
+const key = 'the key of a label or an annotation, or a prefix of keys followed by a *';
 const oneOfFrom1To1000 = /must be a whole number from 1 to 1000, or a percentage from "1%" to "100%"/;
 
 const window = (more: object) => ({ maintenanceWindows: [{ schedule: '0 1 * * *', duration: '4h', ...more }] });
@@ -198,8 +198,8 @@ export const refusedSettings: readonly Refused[] = [
     'checks[0].query',
     variables,
     (one) => check({ query: one }),
-    ['up{namespace="$ns"}', /whose only variables are \$namespace and \$name/],
-    ['up{namespace="${namespace}"}', /whose only variables are \$namespace and \$name/],
+    ['up{namespace="$ns"}', /whose only variables are \$namespace, \$name, \$updated and \$stale/],
+    ['up{namespace="${namespace}"}', /whose only variables are \$namespace, \$name, \$updated and \$stale/],
     ['up{pod="$names"}'],
   ),
   ...at(

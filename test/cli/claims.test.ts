@@ -18,7 +18,7 @@ describe('a claim of a member that is being deleted', () => {
 
   it('is where the plan stops, and a note in it', async () => {
     const { out } = await cluster.run('plan', 'test');
-    expect(out).to.contain('ClaimTerminating: the end of moco-test-2 would destroy its data');
+    expect(out).to.contain('ClaimTerminating: deleting moco-test-2 would destroy its data');
     expect(out).to.contain(
       `moco-test-2 would lose its data with its pod: its claim ${claimOf(2)} is being deleted and goes with the pod`,
     );

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { connectionOptions } from '../../src/cli/cluster/session.ts';
+import { connectionOptions } from '../../src/cli/cluster/connection-flags.ts';
 import { commands } from '../../src/cli/run.ts';
 import { runWith } from './fake-cluster.ts';
 

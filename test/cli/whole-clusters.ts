@@ -58,7 +58,7 @@ function crashLast(server: ObjectServer, name: string, replicas: number): void {
 }
 
 /** The recorded objects are those of a cluster `test`. */
-function renamed(object: object, name: string): object {
+export function renamed(object: object, name: string): object {
   const text = JSON.stringify(object).replaceAll('moco-test', `moco-${name}`).replaceAll('"test"', `"${name}"`);
   return JSON.parse(text) as object;
 }

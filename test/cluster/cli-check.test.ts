@@ -48,7 +48,7 @@ describe('check and diagnose of an installation', function () {
       return all.some((one) => one === undefined) ? undefined : all.map((one) => JSON.stringify(one));
     };
     const found = await until('the policies are type-checked', checked);
-    expect(found).to.have.length(3);
+    expect(found).to.have.length(6);
     for (const one of found) expect(one).to.equal('{}');
   });
 
@@ -62,6 +62,7 @@ describe('check and diagnose of an installation', function () {
     expect(found['MOCO']).to.match(/^unknown: no Deployment of moco-controller/);
     expect(found['controller']).to.match(/^failed: deployment\/moco-rollout-controller .* has no available replica/);
     expect(found['rights of the controller']).to.match(/^ok: system:serviceaccount:moco-rollout-system:moco-rollout /);
+    expect(found['Lease of MOCO']).to.match(/^failed: there is no Lease moco-system\/moco, /);
   });
 
   it('finds a right that is missing', async () => {
@@ -72,7 +73,10 @@ describe('check and diagnose of an installation', function () {
     };
     const sentence = await until('the missing rights are found', found);
     expect(sentence).to.contain(
-      'may not get pods, list pods, watch pods, delete pods, patch pods, create pods, create pods/eviction',
+      'may not get pods, list pods, watch pods, delete pods, patch pods, create pods/eviction, get persistentvolumeclaims',
+    );
+    expect((await lines())['Lease of MOCO']).to.match(
+      /^failed: system:serviceaccount:moco-rollout-system:moco-rollout may not read the Lease moco-system\/moco, /,
     );
   });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { rolloutCompleteCondition } from '../../src/moco/names.ts';
-import { releasePermissions } from '../config/permissions.ts';
+import { releasePermissions } from '../../src/objects/permissions.ts';
 import { releaseRoleName } from '../config/rights.ts';
 import type { ControlPlane } from '../support/control-plane/control-plane.ts';
 import type { StatefulSet } from '../support/moco/objects.ts';

@@ -105,6 +105,6 @@ describe('settings from the command line, on a real control plane', () => {
     expect(unrestore.err).to.contain('moco-x-2 is still to be restored').and.to.contain('`kustomize-controller`');
     const refused = await run(cluster, 'restore', 'moco-x-2', '--yes');
     expect([refused.status, refused.out]).to.deep.equal([1, '']);
-    expect(refused.err).to.match(/moco-x-2 participates at revision \S+: its server may have upgraded its data/);
+    expect(refused.err).to.match(/moco-x-2 participates at revision \S+: its mysqld may have upgraded its data/);
   });
 });

@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
+import {
+  type ControlPlane,
+  type ControlPlaneOptions,
+  startControlPlane,
+} from '../support/control-plane/control-plane.ts';
 import { atEndOfRun } from '../support/end-of-run.ts';
 
 /** Long enough for everything to be built from nothing on a slow machine. */
@@ -28,8 +32,8 @@ function sharedControlPlane(): Promise<ControlPlane> {
   return shared;
 }
 
-function startWithDefinitions(): Promise<ControlPlane> {
-  return startControlPlane({ manifests: definitions.filter((path) => existsSync(path)) });
+function startWithDefinitions(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  return startControlPlane({ ...options, manifests: definitions.filter((path) => existsSync(path)) });
 }
 
 /**
@@ -41,14 +45,14 @@ export function useControlPlane(): () => ControlPlane {
 }
 
 /** The same with one for a file alone: on the shared one the stand-ins of the rollouts see to every namespace. */
-export function useOwnControlPlane(): () => ControlPlane {
+export function useOwnControlPlane(options: ControlPlaneOptions = {}): () => ControlPlane {
   let own: ControlPlane | null = null;
   after(async function stopOwnControlPlane() {
     this.timeout(stopDeadlineMilliseconds);
     await own?.stop();
   });
   return startedBefore(async () => {
-    own = await startWithDefinitions();
+    own = await startWithDefinitions(options);
     return own;
   });
 }

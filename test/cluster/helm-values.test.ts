@@ -239,7 +239,28 @@ describe('the values of the Helm chart', function () {
       { configMap: { name: 'ca', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
       { secret: { name: 'token', items: [{ key: 'it', path: 'token' }] } },
     ];
-    expect(spec['volumes']).to.deep.equal([{ name: 'prometheus', projected: { sources } }]);
+    expect(spec['volumes']).to.deep.equal([{ name: 'prometheus', projected: { defaultMode: 0o440, sources } }]);
+  });
+
+  it('say what a Prometheus of many tenants is sent, and through which proxy', async () => {
+    const [{ spec } = expect.fail('no pods')] = await podTemplates(
+      'prometheus.url=https://mimir.example/prometheus',
+      'prometheus.headers.secret=tenant',
+      'prometheus.basicAuth.secret=login',
+      'prometheus.basicAuth.key=pair',
+      'prometheus.proxyUrl=http://proxy.example:3128',
+    );
+    expect(spec.containers[0].args.filter((arg) => arg.includes('prometheus'))).to.deep.equal([
+      '--prometheus-url=https://mimir.example/prometheus',
+      '--prometheus-basic-auth-file=/etc/moco-rollout/prometheus/basic-auth',
+      '--prometheus-headers-file=/etc/moco-rollout/prometheus/headers',
+      '--prometheus-proxy-url=http://proxy.example:3128',
+    ]);
+    const sources = [
+      { secret: { name: 'login', items: [{ key: 'pair', path: 'basic-auth' }] } },
+      { secret: { name: 'tenant', items: [{ key: 'headers', path: 'headers' }] } },
+    ];
+    expect(spec['volumes']).to.deep.equal([{ name: 'prometheus', projected: { defaultMode: 0o440, sources } }]);
   });
 
   it('set labels, interval and relabelings of the ServiceMonitor', async () => {

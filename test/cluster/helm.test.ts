@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { releasePermissions } from '../../src/objects/permissions.ts';
 import { chartDirectory, configDirectory, isHook, type Manifest, nameOf, parseManifests } from '../config/manifests.ts';
-import { releasePermissions } from '../config/permissions.ts';
 import { rightsOf, rightsOfPermissions } from '../config/rights.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { Helm, set, withoutPolicies, withPolicies } from './helm-program.ts';
@@ -26,7 +26,10 @@ const policyKinds = (version: string): readonly string[] =>
   );
 const webhookKinds = [
   'admissionregistration.k8s.io/v1 MutatingWebhookConfiguration',
+  // Of the CA, and of the webhooks.
   'cert-manager.io/v1 Certificate',
+  'cert-manager.io/v1 Certificate',
+  'cert-manager.io/v1 Issuer',
   'cert-manager.io/v1 Issuer',
 ];
 
@@ -114,6 +117,10 @@ describe('the Helm chart', function () {
       { resources: ['kubernetes-before-1.36'], components: ['partition-driver'] },
       [...withoutPolicies, ...ownDriver],
     ],
+    'the component for egress': [
+      { resources: ['default'], components: ['egress'] },
+      [...withPolicies, ...set('networkPolicy.egress.enabled=true')],
+    ],
     'the component for updates in place': [
       { resources: ['default'], components: ['in-place'] },
       [...withPolicies, ...set(inPlace)],
@@ -128,6 +135,30 @@ describe('the Helm chart', function () {
       expect(byName(rendered.map(withoutGates))).to.deep.equal(others);
     });
   }
+
+  it('names no user and no group but that of mounted files, which a value leaves to OpenShift', async () => {
+    const securityOf = async (...values: readonly string[]): Promise<readonly string[]> => {
+      const rendered = await helm.render(namespace, ...withPolicies, ...set('admission=webhook', ...values));
+      const ids = /"(?:runAsUser|runAsGroup|fsGroup)":\d+/g;
+      return rendered.flatMap((manifest) => JSON.stringify(manifest).match(ids) ?? []);
+    };
+    expect(await securityOf()).to.deep.equal(['"fsGroup":65532']);
+    expect(await securityOf('fsGroup=null')).to.deep.equal([]);
+    expect(await securityOf('admission=policy')).to.deep.equal([]);
+  });
+
+  it('grants no pods to be created without the policies that confine them, and needs none then', async () => {
+    const render = (...values: readonly string[]): Promise<readonly Manifest[]> =>
+      helm.render(namespace, ...withPolicies, ...set(...values));
+    const grants = (manifests: readonly Manifest[]): boolean =>
+      rightsOf(manifests.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role')).includes('create pods');
+    for (const where of [[], ['namespaces={one}']]) {
+      expect(grants(await render(...where))).to.equal(true);
+      const without = await render('controllerPolicy.enabled=false', 'preflight.namespaces={one}', ...where);
+      expect(grants(without)).to.equal(false);
+      expect(JSON.stringify(without)).to.contain('"--dry-run-pods=false"').and.not.contain('mysqlrollouts/preflight');
+    }
+  });
 
   it('turns a feature gate on', async () => {
     const rendered = await helm.render(namespace, ...withPolicies, ...set(inPlace));

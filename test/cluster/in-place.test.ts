@@ -44,7 +44,7 @@ const images = ({ now }: RolloutCluster, container: string): readonly (string | 
   now.pods.map((pod) => whole(pod).spec.containers.find(({ name }) => name === container)?.image);
 
 describe('updates in place on a real control plane', () => {
-  const { scenario, stage, newCluster } = useRollouts(scene);
+  const { scenario, stage } = useRollouts(scene);
   before(async () => {
     await installInPlace(stage());
     await pull(stage(), ...['1', '2', '3', 'broken'].map((tag) => `example/sidecar:${tag}`));
@@ -108,28 +108,6 @@ describe('updates in place on a real control plane', () => {
       rollout?.status?.history?.findLast(({ updatedInPlace }) => updatedInPlace !== undefined),
     );
     expect(ended).to.deep.include({ disruptions: 0, switchovers: 0, updatedInPlace: [0, 1, 2] });
-  });
-
-  it('let the token of the controller resize pods, and not lower the memory limit of mysqld', async () => {
-    const { controlPlane } = stage();
-    const cluster = newCluster();
-    await cluster.create(withResources('1', { memory: '2Gi' }));
-    await cluster.isTaken();
-    const kubeconfig = await controlPlane.kubeconfigFor({ namespace: 'moco-rollout-system', name: 'moco-rollout' });
-    // kubectl reads what it patches; the controller does not.
-    const reader = ['--resource=pods/resize', '--verb=get'];
-    await controlPlane.kubectl('create', 'clusterrole', 'reads-resizes', ...reader);
-    const bound = ['--clusterrole=reads-resizes', '--serviceaccount=moco-rollout-system:moco-rollout'];
-    await controlPlane.kubectl('create', 'clusterrolebinding', 'reads-resizes', ...bound);
-    const resize = (resources: object): Promise<string> => {
-      const body = { spec: { containers: [{ name: mysqldContainer, resources }] } };
-      const flags = ['--subresource=resize', '--type=strategic', '--dry-run=server', '-p', JSON.stringify(body)];
-      return cluster.kubectl('--kubeconfig', kubeconfig, 'patch', 'pod', cluster.podName(2), ...flags);
-    };
-    await resize({ limits: { cpu: '2', memory: '3Gi' } });
-    const refused = await resize({ limits: { memory: '2047Mi' }, requests: { memory: '2047Mi' } }).catch(String);
-    await controlPlane.kubectl('delete', 'clusterrole/reads-resizes', 'clusterrolebinding/reads-resizes');
-    expect(refused).to.contain('moco-rollout lowers no memory limit of mysqld');
   });
 
   // The node has lost it since it last reported its images.

@@ -173,6 +173,7 @@ export class InstalledController {
     const own = [
       // No agents listen at the pods of the stand-in.
       '--replica-delay-grace-seconds=0',
+      '--silent-member-grace-seconds=0',
       `--kubeconfig=${await this.#controlPlane.kubeconfigFor({ namespace, name: serviceAccountName })}`,
       ...serving,
       `--metrics-bind-address=${loopback}:${metricsPort}`,

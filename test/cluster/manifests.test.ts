@@ -14,6 +14,8 @@ const webhook = ['MutatingWebhookConfiguration /moco-rollout-mutating-webhook-co
 const webhookServer = [
   'Service moco-rollout-system/moco-rollout-webhook',
   'Issuer moco-rollout-system/moco-rollout-self-signed',
+  'Issuer moco-rollout-system/moco-rollout-webhook-ca',
+  'Certificate moco-rollout-system/moco-rollout-webhook-ca',
   'Certificate moco-rollout-system/moco-rollout-webhook',
 ];
 
@@ -46,16 +48,13 @@ describe('the API server and the manifests', function () {
     ]);
   });
 
-  it('build with the component for updates in place into rights to nodes and to resizes, and a policy that allows images', async () => {
+  it('build with the component for updates in place into rights to nodes and to resizes', async () => {
     const inPlace = await kustomize(controlPlane, { resources: ['default'], components: ['in-place'] });
     expect(added(built, inPlace)).to.have.members([
       'ClusterRole /moco-rollout-nodes',
       'ClusterRoleBinding /moco-rollout-nodes',
     ]);
-    expect(changed(inPlace, built)).to.have.members([
-      'ClusterRole /moco-rollout-controller',
-      'ValidatingAdmissionPolicy /controller.moco-rollout.io',
-    ]);
+    expect(changed(inPlace, built)).to.deep.equal(['ClusterRole /moco-rollout-controller']);
   });
 
   it('build with the component for partitions into one more webhook and its Service', async () => {

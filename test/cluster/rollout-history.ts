@@ -229,7 +229,7 @@ export class History {
         });
         if (line === null || line.done === true) break;
         const event = parseWatchEvent(line.value);
-        if (event.type === 'ERROR' || event.type === 'UNREADABLE') {
+        if (event.type === 'ERROR' || event.type === 'UNREADABLE' || event.type === 'TOO_LARGE') {
           throw new Error(`expected the ${kind.plural} that changed, got ${line.value.slice(0, 200)}`);
         }
         ({ resourceVersion } = event);

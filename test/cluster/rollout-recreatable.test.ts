@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { policyKind } from '../../src/api/rollout-policy.ts';
-import { apiVersion, persistentVolumes } from '../../src/kube/resource.ts';
+import { apiVersion } from '../../src/kube/resource.ts';
 import { revisionHashLabel } from '../../src/moco/names.ts';
 import { dataVolume } from '../support/moco/names.ts';
 import { useRollouts } from './rollout-fixture.ts';
@@ -30,16 +30,8 @@ describe('a member that would not come back as what it was, with a policy', () =
     await cluster.kubectl('label', 'node', node, `kubernetes.io/hostname=${node}`, '--overwrite');
     await cluster.kubectl('cordon', node);
     const inItsNode = { key: 'kubernetes.io/hostname', operator: 'In', values: [node] };
-    await cluster.makeUnscoped(persistentVolumes, {
-      metadata: { name: volume },
-      spec: {
-        capacity: { storage: '1Gi' },
-        accessModes: ['ReadWriteOnce'],
-        storageClassName: 'local',
-        local: { path: '/data' },
-        nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [inItsNode] }] } },
-      },
-    });
+    const nodeAffinity = { required: { nodeSelectorTerms: [{ matchExpressions: [inItsNode] }] } };
+    await cluster.kubectl('patch', 'pv', volume, '--type=merge', '-p', JSON.stringify({ spec: { nodeAffinity } }));
     await cluster.setImage('mysql:8.4.9');
     await cluster.until('the other replica is updated', ({ pods: members, statefulSet }) =>
       members.some(

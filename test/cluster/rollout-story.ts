@@ -1,5 +1,6 @@
 import {
   annotationOn,
+  dataAnnotation,
   demoteAnnotation,
   invalidatedIntentAnnotation,
   newPodsAtCurrentRevision,
@@ -60,7 +61,7 @@ function deed(event: AuditEvent, by: Deed['by'], text: string): Deed {
   return { text: code < 300 ? text : `${text}: ${code}`, by, at: event.requestReceivedTimestamp, code };
 }
 
-/** Everything that the controller does to what isn't its own; what it tells (statuses, Events) is not a deed. */
+/** Everything that the controller does to what isn't its own; what it tells (statuses, Events, notes about data) is not a deed. */
 function ours(event: AuditEvent): Deed[] {
   const { verb, objectRef } = event;
   const body = record(event.requestObject);
@@ -78,6 +79,8 @@ function ours(event: AuditEvent): Deed[] {
       return [deed(event, 'controller', `${annotated(record(record(body['metadata'])['annotations']))} ${ordinal}`)];
     case 'patch pods resize':
       return event.requestURI.includes('dryRun=') ? [] : [deed(event, 'controller', `resize ${ordinal}`)];
+    case 'patch persistentvolumeclaims':
+      return isDataNote(body) ? [] : [deed(event, 'controller', what)];
     case 'patch statefulsets':
       return event.requestURI.includes('dryRun=') ? [] : [deed(event, 'controller', changed(body))];
     case 'patch statefulsets status':
@@ -87,6 +90,13 @@ function ours(event: AuditEvent): Deed[] {
       return reported || ['get', 'list', 'watch'].includes(verb) ? [] : [deed(event, 'controller', what)];
     }
   }
+}
+
+/** It notes on a claim which mysqld has started on its data, and nothing else. */
+function isDataNote({ metadata, ...others }: Body): boolean {
+  const { annotations, uid: _, resourceVersion: __, ...rest } = record(metadata);
+  const fields = [...Object.keys(others), ...Object.keys(rest), ...Object.keys(record(annotations))];
+  return fields.join() === dataAnnotation;
 }
 
 /** Writes that change what new pods come up at. They take no member. */

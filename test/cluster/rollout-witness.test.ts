@@ -1,12 +1,18 @@
 import { expect } from 'chai';
 import { realWorld } from '../../src/base/world.ts';
+import { ApiError } from '../../src/kube/api-error.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { path, pods } from '../../src/kube/resource.ts';
+import { until } from '../support/control-plane/until.ts';
 import { ObjectClient } from '../support/object-client.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
 import { conditionOf } from './rollout-history.ts';
 import { isReady } from './rollout-members.ts';
+
+/** It refuses what the controller never sends. Here it is away, so that the witness has something to object to. */
+const binding = ['validatingadmissionpolicybinding', 'controller-deletions.moco-rollout.io'] as const;
+const refusedStatus = 422;
 
 /** In turn, on one cluster. */
 describe('the witness of rollouts', function () {
@@ -16,6 +22,28 @@ describe('the witness of rollouts', function () {
   let client: ObjectClient;
   let cluster: RolloutCluster;
   let violationsBefore = 0;
+  let bound: object;
+
+  before(async function unbindPolicy() {
+    this.timeout(scenarioDeadlineMilliseconds);
+    const { controlPlane } = stage();
+    bound = JSON.parse(await controlPlane.kubectl('get', ...binding, '-o', 'json')) as object;
+    await controlPlane.kubectl('delete', ...binding);
+  });
+
+  after(async function bindPolicy() {
+    this.timeout(scenarioDeadlineMilliseconds);
+    const { controlPlane } = stage();
+    const { spec } = bound as { spec: object };
+    const [, name] = binding;
+    const again = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name },
+      spec,
+    };
+    await controlPlane.kubectl('create', '-f', await controlPlane.fileOf(again));
+  });
 
   before(async function createCluster() {
     this.timeout(scenarioDeadlineMilliseconds);
@@ -46,7 +74,17 @@ describe('the witness of rollouts', function () {
     const { namespace } = cluster;
     const { name, uid, resourceVersion } = (await cluster.pod(ordinal, 'is there', () => true)).metadata;
     const body = withPreconditions ? { preconditions: { uid, resourceVersion } } : {};
-    await client.call({ method: 'DELETE', path: path(pods, { namespace, name }), body, priority: 'disrupt' });
+    const deletion = { method: 'DELETE', path: path(pods, { namespace, name }), body, priority: 'disrupt' } as const;
+    // The API server goes by the policy for a moment after its binding has gone.
+    await until('the deletion is accepted', () =>
+      client.call(deletion).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof ApiError && error.status === refusedStatus) return undefined;
+          throw error;
+        },
+      ),
+    );
     await cluster.pod(ordinal, waits ? 'is new and ready' : 'is terminating', (pod) => {
       return waits ? pod.metadata.uid !== uid && isReady(pod) : pod.metadata.deletionTimestamp !== undefined;
     });

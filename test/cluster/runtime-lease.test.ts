@@ -118,7 +118,7 @@ describe('a leader that is stopped past its deadline', function () {
     await stage().client.create(validatingWebhookConfigurations, {}, body, { priority: 'disrupt' });
   }
 
-  const leads = ({ log }: ControllerProcess): boolean => log.includes('"msg":"leading"');
+  const leads = ({ log }: ControllerProcess): boolean => log.includes('"msg":"Became leader"');
 
   async function comesToLead(candidates: readonly ControllerProcess[]): Promise<ControllerProcess> {
     return until(`one of ${candidates.length} leads`, () => candidates.find(leads));
@@ -155,7 +155,7 @@ describe('a leader that is stopped past its deadline', function () {
 
       expect(await writes(credential)).to.deep.equal(writesBefore);
       expect((await cluster.steps()).slice(2)).to.deep.equal(['evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
-      expect(leader.log).to.include('"msg":"the lease was lost"');
+      expect(leader.log).to.include('"msg":"Lost the lease"');
       expect(others.filter(leads)).to.deep.equal([next]);
     });
 

@@ -60,9 +60,11 @@ export function isHook({ metadata }: Pick<Manifest, 'metadata'>): boolean {
   return metadata.annotations?.['helm.sh/hook'] !== undefined;
 }
 
-/** The one object of a kind, whatever else there is. */
-export async function readOne(kind: string, directory = ''): Promise<Manifest> {
-  const manifests = (await readManifests(directory)).filter((manifest) => manifest.kind === kind);
+/** The one object of a kind, or of a kind and a name, whatever else there is. */
+export async function readOne(kind: string, directory = '', name?: string): Promise<Manifest> {
+  const manifests = (await readManifests(directory)).filter(
+    (manifest) => manifest.kind === kind && (name === undefined || manifest.metadata.name === name),
+  );
   const [manifest] = manifests;
   if (manifest === undefined || manifests.length > 1) throw new Error(`Expected one ${kind}, got ${manifests.length}`);
   return manifest;

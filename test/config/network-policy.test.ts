@@ -15,12 +15,13 @@ interface Pods {
 }
 
 describe('the NetworkPolicy', () => {
-  it('lets pods connect only to the metrics port', async () => {
+  it('lets only pods of the namespace of Prometheus connect, and only to the metrics port', async () => {
     const policy = (await readOne('NetworkPolicy'))['spec'] as Policy;
     const pods = (await readOne('Deployment'))['spec'] as Pods;
     expect(policy.podSelector.matchLabels).to.deep.equal(pods.selector.matchLabels);
     expect(policy.policyTypes).to.deep.equal(['Ingress']);
-    expect(policy.ingress).to.deep.equal([{ ports: [{ port: 'metrics' }], from: [{ namespaceSelector: {} }] }]);
+    const prometheus = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } };
+    expect(policy.ingress).to.deep.equal([{ ports: [{ port: 'metrics' }], from: [prometheus] }]);
     const named = pods.template.spec.containers[0].ports.map(({ name }) => name);
     expect(named).to.include('metrics');
   });

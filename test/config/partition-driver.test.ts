@@ -94,7 +94,7 @@ describe('the component for installations whose MOCO has no webhook of StatefulS
     const forOnDelete = await readOne('MutatingWebhookConfiguration', 'webhook');
     const [other] = forOnDelete['webhooks'] as readonly Webhook[];
     expect(service).to.deep.equal({ ...other?.clientConfig.service, path: mutatePartitionPath });
-    const certificate = await readOne('Certificate', 'webhook-server');
+    const certificate = await readOne('Certificate', 'webhook-server', 'moco-rollout-webhook');
     const { name, namespace } = certificate.metadata;
     expect(configuration.metadata.annotations).to.deep.equal({
       'cert-manager.io/inject-ca-from': `${namespace}/${name}`,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { clusterPermissions, leaderElectionPermissions } from '../../src/objects/permissions.ts';
 import { readManifests, readOne } from './manifests.ts';
-import { clusterPermissions, leaderElectionPermissions } from './permissions.ts';
 import { rightsOf, rightsOfPermissions } from './rights.ts';
 
 const serviceAccount = { kind: 'ServiceAccount', name: 'moco-rollout', namespace: 'moco-rollout-system' };

@@ -1,6 +1,6 @@
+import { type Permission, releasePermissions } from '../../src/objects/permissions.ts';
 import type { AskedRight } from '../support/control-plane/audit-rights.ts';
 import { type Manifest, readManifests } from './manifests.ts';
-import { type Permission, releasePermissions } from './permissions.ts';
 
 /** The role of the chart's hook, which its Job has beside the controller's roles. */
 export const releaseRoleName = 'moco-rollout-release';

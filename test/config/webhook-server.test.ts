@@ -61,7 +61,7 @@ describe('the component that turns on the webhook server', () => {
     const [{ name, volumeMounts }] = containers;
     expect(name).to.equal('controller');
     expect(volumeMounts[0]).to.include({ name: volumes[0].name, mountPath: certDir });
-    const certificate = await readOne('Certificate', 'webhook-server');
+    const certificate = await readOne('Certificate', 'webhook-server', 'moco-rollout-webhook');
     expect(certificate['spec']).to.include({ secretName: volumes[0].secret.secretName });
   });
 

@@ -76,7 +76,7 @@ describe('the webhook configuration', () => {
   });
 
   it('gets its CA from cert-manager, from the certificate of its Service', async () => {
-    const certificate = await readOne('Certificate', 'webhook-server');
+    const certificate = await readOne('Certificate', 'webhook-server', 'moco-rollout-webhook');
     const { name, namespace } = certificate.metadata;
     expect(configuration.metadata.annotations).to.deep.equal({
       'cert-manager.io/inject-ca-from': `${namespace}/${name}`,

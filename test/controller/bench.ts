@@ -3,10 +3,10 @@ import { type MySQLRollout, type RolloutSpec, rolloutKind, wholeRecord } from '.
 import { policyKind, projectPolicy } from '../../src/api/rollout-policy.ts';
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
 import { timestampOf } from '../../src/base/json.ts';
-import { Checks } from '../../src/controller/fleet/check-answers.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../src/controller/fleet/follow-fleet.ts';
-import { RecentNodes } from '../../src/controller/fleet/recent-nodes.ts';
+import { Checks } from '../../src/controller/questions/checks.ts';
+import { RecentNodes } from '../../src/controller/questions/recent-nodes.ts';
 import { Reconciler } from '../../src/controller/reconciler.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
@@ -28,7 +28,7 @@ import { RolloutMetrics } from '../../src/telemetry/rollout-metrics.ts';
 import { CheckMetrics } from '../../src/telemetry/runtime-metrics.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
-import { FakeMysql, FakePrometheus, FakeReplicas } from './fake-servers.ts';
+import { FakeMembers, FakeMoco, FakeMysql, FakePrometheus, FakeReplicas } from './fake-servers.ts';
 import {
   budget,
   containersOf,
@@ -46,10 +46,13 @@ export const member = (ordinal: number): string => `moco-test-${ordinal}`;
 
 type Kind = 'clusters' | 'rollouts' | 'statefulSets' | 'pods' | 'budgets' | 'jobs';
 
-interface Surroundings {
+/** What a process runs beside. */
+export interface Surroundings {
   readonly world: FakeWorld;
   readonly server: ObjectServer;
   readonly replicas: FakeReplicas;
+  readonly members: FakeMembers;
+  readonly moco?: FakeMoco;
   readonly mysql: FakeMysql;
   readonly prometheus: FakePrometheus;
 }
@@ -58,6 +61,7 @@ interface ProcessOptions {
   readonly qps?: number;
   readonly burst?: number;
   readonly mayLackNodes?: boolean;
+  readonly triesPods?: boolean;
   readonly inPlaceEnabled?: boolean;
   /** The feature gate `ReplicationFacts` is on. */
   readonly asksMysql?: boolean;
@@ -75,7 +79,7 @@ export class Process {
   readonly #bench: Surroundings;
   readonly #inPlaceEnabled: boolean;
 
-  /** Told of clusters that may begin now. */
+  /** Called with clusters that may begin now, and with those whose checks have an answer. */
   wake: (key: string) => void = () => undefined;
 
   constructor(
@@ -83,7 +87,7 @@ export class Process {
     holder: string,
     { mode = 'OnDelete', ...settings }: Partial<RolloutPolicy>,
     limits: FleetLimits,
-    { mayLackNodes = false, inPlaceEnabled = true, asksMysql = false, ...rate }: ProcessOptions = {},
+    { mayLackNodes = false, triesPods = true, inPlaceEnabled = true, asksMysql = false, ...rate }: ProcessOptions = {},
   ) {
     this.#bench = bench;
     this.#inPlaceEnabled = inPlaceEnabled;
@@ -100,10 +104,13 @@ export class Process {
       },
       client: new ApiClient({ world, qps: 1e6, burst: 1e6, ...rate }),
       delays: bench.replicas,
+      members: bench.members,
       mysql: asksMysql ? bench.mysql : undefined,
       mayLackNodes,
+      triesPods,
       nodes: new RecentNodes(world),
-      checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), () => undefined),
+      checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), (key) => this.wake(key)),
+      moco: bench.moco ?? new FakeMoco(world),
       world,
       log: this.log,
       defaults: { policy: { ...defaultPolicy, minReadySeconds: 0, ...settings }, strategy: 'OnDelete' },
@@ -131,7 +138,10 @@ export class Process {
       for (const { namespace, name } of store.values()) {
         if (!records.some((record) => record.name === name)) store.remove(namespace, name);
       }
-      for (const record of records) store.put(record);
+      for (const record of records) {
+        const known = store.get(record.namespace, record.name);
+        if (known?.uid !== record.uid || known.resourceVersion !== record.resourceVersion) store.put(record);
+      }
     };
     bring('clusters', clusterKind, this.cache.clusters, projectCluster);
     bring('statefulSets', statefulSets, this.cache.statefulSets, projectStatefulSet);
@@ -142,9 +152,9 @@ export class Process {
   }
 
   /** One pass over what has been brought so far. Rejects as the reconciler does. */
-  pass(): Promise<RunResult> {
+  pass(of = key): Promise<RunResult> {
     this.#bench.world.chance = (this.#bench.world.chance * 7 + 0.123) % 1;
-    return this.reconciler.reconcile(key, new AbortController().signal);
+    return this.reconciler.reconcile(of, new AbortController().signal);
   }
 
   /** The watches bring everything, and one pass goes over it. */
@@ -183,6 +193,8 @@ export class Bench {
   readonly world = new FakeWorld((request) => this.server.exchange(request));
   readonly server = new ObjectServer(() => this.world.wall());
   readonly replicas = new FakeReplicas();
+  readonly members = new FakeMembers();
+  moco = new FakeMoco(this.world);
   readonly mysql = new FakeMysql();
   readonly prometheus = new FakePrometheus();
   #processes = 0;

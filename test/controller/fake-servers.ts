@@ -1,9 +1,18 @@
-import type { CheckReader } from '../../src/controller/fleet/check-answers.ts';
-import type { CheckReading, DelayReading, MemberSaid } from '../../src/core/on-demand-facts.ts';
-import type { DelayReader } from '../../src/moco/agent.ts';
+import type { CheckReader } from '../../src/controller/questions/checks.ts';
+import type { MocoReader, SeenLease } from '../../src/controller/questions/moco-lease.ts';
+import type {
+  CheckReading,
+  CloneProgress,
+  CloneReading,
+  DelayReading,
+  MemberAnswer,
+  MemberSaid,
+} from '../../src/core/on-demand-facts.ts';
+import type { DelayReader, MemberReader } from '../../src/moco/agent.ts';
 import type { MysqlAnswer, MysqlAsker, MysqlQuestion } from '../../src/mysql/mysql-asker.ts';
 import type { OpenWriteNow } from '../../src/mysql/statements.ts';
 import { caughtUp } from '../core/mysql-readings.ts';
+import type { FakeWorld } from '../kube/fake-world.ts';
 
 // Servers beside the API server that have nothing against anybody unless told otherwise.
 
@@ -29,8 +38,45 @@ export class FakePrometheus extends Told<CheckReading> {
 
 /** The agents of replicas, by the name of the pod. */
 export class FakeReplicas extends Told<DelayReading> implements DelayReader {
+  /** By the name of a member. The others do not clone. */
+  readonly clones = new Map<string, CloneReading>();
+
+  readClone({ name }: { readonly name: string }): Promise<CloneReading> {
+    return Promise.resolve(this.clones.get(name) ?? { kind: 'notCloning' });
+  }
+
   read({ name }: { readonly name: string }): Promise<DelayReading> {
     return this.about(name, { kind: 'delay', seconds: 0 });
+  }
+}
+
+/** The agents of members, by the name of the pod. */
+export class FakeMembers extends Told<MemberAnswer> implements MemberReader {
+  answerOf({ name }: { readonly name: string }): Promise<MemberAnswer> {
+    return this.about(name, { kind: 'ready' });
+  }
+}
+
+/** The Lease of moco-controller, which is being renewed. */
+export class FakeMoco implements MocoReader {
+  readonly #world: Pick<FakeWorld, 'monotonic'>;
+  readonly #says: Partial<SeenLease> = {};
+
+  constructor(world: Pick<FakeWorld, 'monotonic'>, says: Partial<SeenLease> = {}) {
+    this.#world = world;
+    this.#says = says;
+  }
+
+  read(): Promise<SeenLease> {
+    const now = this.#world.monotonic();
+    const renewed = { atMilliseconds: now, renewedAtMilliseconds: now };
+    const held = {
+      lease: 'moco-system/moco',
+      state: 'held',
+      holder: 'moco-controller-a',
+      durationSeconds: 15,
+    } as const;
+    return Promise.resolve({ ...held, ...renewed, ...this.#says });
   }
 }
 
@@ -41,6 +87,13 @@ export class FakeMysql implements MysqlAsker {
   writes: readonly OpenWriteNow[] = [];
   problem: string | null = null;
   readonly #said = new Map<string, MemberSaid>();
+
+  /** By the name of a member. */
+  readonly clones = new Map<string, CloneProgress>();
+
+  cloneProgress(_: unknown, { name }: { readonly name: string }): Promise<CloneProgress | null> {
+    return Promise.resolve(this.clones.get(name) ?? null);
+  }
 
   says(name: string, said: MemberSaid): void {
     this.#said.set(name, said);

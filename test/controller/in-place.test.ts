@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { RolloutSpec } from '../../src/api/rollout.ts';
 import { pods } from '../../src/kube/resource.ts';
-import { revisionHashLabel } from '../../src/moco/names.ts';
+import { podPolicy, revisionHashLabel } from '../../src/moco/names.ts';
 import { answer, status } from '../kube/fake-world.ts';
 import { resizeMessages } from '../support/nodes/resize.ts';
 import type { Process } from './bench.ts';
@@ -57,7 +57,7 @@ describe('an update in place', () => {
     expect(bench.status.history?.[0]).to.deep.include({ updatedInPlace: [0, 1, 2], primaryInPlace: [0] });
     expect(await program.registry.metrics()).to.contain('moco_rollout_switchovers_avoided_total 1\n');
     const notes = program.events.filter(({ reason }) => reason === 'UpdatedInPlace').map(({ note }) => note);
-    const differs = 'in place: the revisions differ by nothing; this avoids a restart of mysqld';
+    const differs = 'in place: the revisions do not differ; this avoids a restart of mysqld';
     expect(notes).to.deep.equal([
       `updating moco-test-2 ${differs}`,
       `updating moco-test-1 ${differs}`,
@@ -126,7 +126,7 @@ describe('an update in place', () => {
       },
       ['in place 1', 'in place 0', 'evict 2'],
     ],
-    'a revision is not kept any more': [
+    'a revision is no longer kept': [
       ({ server }) => server.refuse('GET', /controllerrevisions/, 404, 'NotFound'),
       ['evict 2'],
     ],
@@ -143,6 +143,15 @@ describe('an update in place', () => {
       expect(bench.steps).to.deep.equal(steps);
     });
   }
+
+  it('is tried again where the policy that compares it with the template has not seen the template yet', async () => {
+    const bench = new InPlaceBench();
+    const message = `ValidatingAdmissionPolicy '${podPolicy}' denied request: moco-rollout sets a label of a running pod`;
+    bench.server.refuse('PATCH', podPath, 422, 'Invalid', { message });
+    const program = await started(bench, ifPossible);
+    await program.work();
+    expect(bench.steps.slice(0, 3)).to.deep.equal(['in place 2', 'in place 1', 'in place 0']);
+  });
 
   it('waits until a revision can be read', async () => {
     const bench = new InPlaceBench();
@@ -281,7 +290,7 @@ describe('containers that an update in place restarts', () => {
       await program.reportAll();
       expect(bench.steps).not.to.include.oneOf(['in place 2', 'resize 2']);
       expect(bench.status.members?.[2]?.update).to.equal(
-        'by another pod: slow-log would not run until the registry answers, since its imagePullPolicy is Always',
+        'by another pod: slow-log would not run until the registry answers, because its imagePullPolicy is Always',
       );
     });
   }

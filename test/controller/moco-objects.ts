@@ -58,12 +58,18 @@ export function appliedBy(status: Patch, generation: number, replicas = 3): Patc
   };
 }
 
+const statefulSetUid = 'uid-of-moco-test';
+
 /** The recorded StatefulSet, taken over by this program. */
 export function statefulSet({ replicas = 3, current = revisionBefore, update = revisionAfter } = {}): object {
   const { metadata, spec, status } = recorded.statefulSet;
   return {
     ...recorded.statefulSet,
-    metadata: { ...metadata, labels: { ...metadata.labels, [strategyLabel]: strategyOnDelete } },
+    metadata: {
+      ...metadata,
+      uid: statefulSetUid,
+      labels: { ...metadata.labels, [strategyLabel]: strategyOnDelete },
+    },
     spec: { ...spec, replicas, updateStrategy: { type: 'OnDelete' } },
     status: { ...status, currentRevision: current, updateRevision: update },
   };
@@ -96,6 +102,7 @@ export function pod(
     metadata: {
       ...metadata,
       name: `moco-test-${ordinal}`,
+      ownerReferences: [{ kind: 'StatefulSet', name: 'moco-test', uid: statefulSetUid, controller: true }],
       creationTimestamp: at,
       managedFields: [revisionOwner('kube-controller-manager', at)],
       labels: { ...metadata.labels, [revisionHashLabel]: revision, ...(role !== null && { [roleLabel]: role }) },

@@ -5,10 +5,12 @@ import {
   apiVersion,
   nodes,
   persistentVolumeClaims,
+  persistentVolumes,
   podDisruptionBudgets,
   pods,
   type ResourceKind,
   type ResourcePlace,
+  statefulSets,
 } from '../../src/kube/resource.ts';
 import { claimsOf } from '../../src/moco/successor.ts';
 import { answer, reset, status } from '../kube/fake-world.ts';
@@ -147,9 +149,26 @@ export class ObjectServer {
     const given = object as Partial<Raw>;
     this.#uids += 1;
     const metadata = { namespace: 'default', name: '', generation: 1, ...given.metadata, uid: `uid-${this.#uids}` };
-    const raw = this.#put(kind, { apiVersion: apiVersion(kind), kind: kind.kind, ...given, metadata });
+    const status = { conditions: [{ type: 'Ready', status: 'True' }], ...(given['status'] as Patch | undefined) };
+    const healthy = kind === nodes ? { status } : {};
+    const raw = this.#put(kind, { apiVersion: apiVersion(kind), kind: kind.kind, ...given, ...healthy, metadata });
     if (kind === pods) this.#createSurroundings(raw);
-    return raw;
+    if (kind === pods || kind === statefulSets) this.#adopt(metadata.namespace);
+    return this.get(kind, metadata.name, metadata.namespace);
+  }
+
+  /** The StatefulSet controller controls the pods that name it, whatever its uid was before. */
+  #adopt(namespace: string): void {
+    for (const pod of this.#server.store.all(pods)) {
+      if (pod.metadata.namespace !== namespace) continue;
+      const owners = pod.metadata.ownerReferences ?? [];
+      const ownerReferences = owners.map((owner) => ({
+        ...owner,
+        uid:
+          (owner.kind === 'StatefulSet' && this.find(statefulSets, owner.name, namespace)?.metadata.uid) || owner.uid,
+      }));
+      if (!same(ownerReferences, owners)) this.#put(pods, { ...pod, metadata: { ...pod.metadata, ownerReferences } });
+    }
   }
 
   #put(kind: ResourceKind, object: object): Raw {
@@ -167,7 +186,13 @@ export class ObjectServer {
     for (const [kind, name] of around) {
       if (this.find(kind, name, namespace) !== undefined) continue;
       const metadata = { ...placeOf(kind, name, namespace), uid: `uid-of-${name}`, generation: 1 };
-      this.#put(kind, { kind: kind.kind, metadata });
+      const isClaim = kind === persistentVolumeClaims;
+      const volumeName = `volume-of-${name}`;
+      const ready = { status: { conditions: [{ type: 'Ready', status: 'True' }] } };
+      const bound = { spec: { volumeName }, status: { phase: 'Bound' } };
+      this.#put(kind, { kind: kind.kind, metadata, ...(isClaim ? bound : ready) });
+      if (isClaim)
+        this.#put(persistentVolumes, { kind: 'PersistentVolume', metadata: { name: volumeName, uid: name } });
     }
   }
 

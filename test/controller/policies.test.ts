@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { policyKind } from '../../src/api/rollout-policy.ts';
+import { policyKind, projectPolicy } from '../../src/api/rollout-policy.ts';
 import { Bench, begin, withPolicy } from './bench.ts';
 
 describe('a MySQLRolloutPolicy', () => {
@@ -46,13 +46,50 @@ describe('a MySQLRolloutPolicy', () => {
       expect(bench.steps).to.deep.equal(['evict 2']);
       return bench.server.reads.length;
     };
-    const recreatable = 9;
+    const recreatable = 11;
     expect(await reads(1)).to.equal(8 + recreatable);
     expect(await reads(50)).to.equal(8 + recreatable);
   });
 });
 
 describe('a freeze', () => {
+  const frozen = async () => {
+    const [bench, program] = begin();
+    withPolicy(bench, program, freeze, 'freeze');
+    await program.reportAll();
+    expect(bench.steps).to.deep.equal([]);
+    return { bench, program };
+  };
+
+  it('that is deleted and created again within a second lets nobody go', async () => {
+    const { bench, program } = await frozen();
+    bench.server.remove(policyKind, 'freeze');
+    program.cache.policies.remove('', 'freeze');
+    await program.turn();
+    await program.turn();
+    withPolicy(bench, program, freeze, 'freeze');
+    await program.reportAll();
+    expect([bench.steps, bench.status.hold?.rule]).to.deep.equal([[], 'Paused']);
+  });
+
+  it('ends half a minute after it was deleted, for a process that starts later as well', async () => {
+    const { bench } = await frozen();
+    bench.server.remove(policyKind, 'freeze');
+    const later = bench.start();
+    await later.workAfter(1000);
+    expect([bench.steps, bench.status.hold?.rule]).to.deep.equal([[], 'PolicyGone']);
+    await later.workAfter(29_000);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('ends at once when a person sets it to false', async () => {
+    const { bench, program } = await frozen();
+    const raw = bench.server.change(policyKind, 'freeze', { spec: { enforced: { paused: false } } });
+    program.cache.policies.put(projectPolicy(raw));
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
   const freeze = { priority: 1000, enforced: { paused: true } };
 
   it('leaves every cluster at the strategy that a policy sets, and disrupts nothing', async () => {
@@ -66,6 +103,7 @@ describe('a freeze', () => {
     bench.server.remove(policyKind, 'freeze');
     program.cache.policies.remove('', 'freeze');
     await program.work();
+    await program.workAfter(30_000);
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
@@ -75,8 +113,11 @@ describe('a freeze', () => {
     await program.work();
     expect(bench.steps).to.deep.equal([]);
     expect([bench.status.strategy, bench.status.hold?.rule]).to.deep.equal(['OnDelete', 'Paused']);
+    bench.server.remove(policyKind, 'freeze');
     program.cache.policies.remove('', 'freeze');
     await program.work();
+    expect(bench.steps).to.deep.equal([]);
+    await program.workAfter(30_000);
     expect(bench.steps).to.deep.equal(['promoteRevision', 'release']);
   });
 

@@ -10,7 +10,7 @@ import { clusterKind } from '../../src/moco/names.ts';
 import { projectBudget, projectCluster, projectPod, projectStatefulSet } from '../../src/moco/projections.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
 import { Process } from './bench.ts';
-import { FakeMysql, FakePrometheus, FakeReplicas } from './fake-servers.ts';
+import { FakeMembers, FakeMysql, FakePrometheus, FakeReplicas } from './fake-servers.ts';
 import { budget, mysqlCluster, pod, revisionBefore, statefulSet } from './moco-objects.ts';
 import { ObjectServer } from './object-server.ts';
 
@@ -29,7 +29,14 @@ function fleet(clusters: number, policies: number, rate = defaultRate) {
   });
   const server = new ObjectServer(() => world.wall());
   const program = new Process(
-    { world, server, replicas: new FakeReplicas(), mysql: new FakeMysql(), prometheus: new FakePrometheus() },
+    {
+      world,
+      server,
+      replicas: new FakeReplicas(),
+      members: new FakeMembers(),
+      mysql: new FakeMysql(),
+      prometheus: new FakePrometheus(),
+    },
     'process-1',
     {},
     noFleetLimits,
@@ -85,7 +92,7 @@ describe('the rate limit of a whole fleet', function suite() {
     await world.advance(8_000);
     expect(evictions(), 'once each').to.equal(60);
     const reads = server.reads.filter((path) => !path.includes('/nodes/'));
-    expect(reads.length, 'nothing is read in vain').to.equal(60 * 14);
+    expect(reads.length, 'nothing is read in vain').to.equal(60 * 16);
     expect(server.reads.length - reads.length, 'clusters share what is known of nodes').to.be.below(60 * 2);
   });
 

@@ -1,9 +1,12 @@
 import * as fc from 'fast-check';
 import type { InPlaceSettings } from '../../src/core/in-place-changes.ts';
+import type { MocoState } from '../../src/core/moco-state.ts';
 import type {
   CheckFacts,
   CheckReading,
   DelayReading,
+  MemberAnswer,
+  MocoLease,
   MysqlReading,
   Preflight,
 } from '../../src/core/on-demand-facts.ts';
@@ -19,8 +22,17 @@ import type {
   TakenPod,
 } from '../../src/core/snapshot.ts';
 import { appeared, cluster } from './cluster-builder.ts';
-import { type MemberBuilder, member, resourcesOf, revisionAfter, revisionBefore } from './member-builder.ts';
+import { drawnVersions } from './judged-versions.ts';
+import {
+  dataRecord,
+  type MemberBuilder,
+  member,
+  resourcesOf,
+  revisionAfter,
+  revisionBefore,
+} from './member-builder.ts';
 import { caughtUp, type MysqlDraft, openWrite } from './mysql-readings.ts';
+import { undisturbed } from './undisturbed.ts';
 
 type Change = (one: MemberBuilder, seconds: number) => MemberBuilder;
 
@@ -30,7 +42,7 @@ const conditions: readonly Change[] = [
   (one) => one.down('CrashLoopBackOff'),
   (one) => one.down('ImagePullBackOff'),
   (one) => one.lagging(),
-  (one) => one.starting(),
+  (one) => one.starting().clone({ kind: 'notCloning' }),
   (one) => one.crashLooping(),
   (one) => one.agentDead(),
   (one, seconds) => one.creating(seconds),
@@ -38,11 +50,23 @@ const conditions: readonly Change[] = [
   (one) => one.failed(),
   (one) => one.unreachable(),
   (one, seconds) => one.terminating(seconds),
+  (one) => one.terminating(3).but({ graceSeconds: 0 }),
   (one) => one.impaired('slow-log'),
   (one, seconds) => one.sidecarNotReady('slow-log', seconds),
   (one) => one.errant(),
   (one) => one.starting().but({ phase: 'Unknown' }),
   (one) => one.creating(0).but({ containers: [] }),
+  (one) => one.failed().but({ failedReason: 'OutOfcpu' }),
+  (one) => one.failed().but({ failedReason: 'Terminated' }),
+  (one) => one.evictedByKubelet(),
+  (one) => one.evictedByKubelet(true),
+  (one) => one.down('ImagePullBackOff').container('mysqld', { hasRun: true }),
+  (one) => one.creating(5).besideSidecar(),
+  (one, seconds) => one.unreported(seconds),
+  (one) => one.withContainer('mysqld', 'mysql'),
+  (one) => one.ofNobody(),
+  (one) => one.down('ImagePullBackOff').ofNobody(),
+  (one) => one.down('CreateContainerConfigError').container('mysqld', { hasRun: true }),
 ];
 
 const seconds = fc.constantFrom(0, 1, 4, 5, 59, 60, 89, 90, 179, 180, 299, 300, 310, 599, 600, 2700, 9999);
@@ -60,7 +84,21 @@ interface Draft {
   readonly preventDelete: boolean;
   readonly recreatable: keyof typeof recreatables;
   readonly inPlace: keyof typeof inPlaceChanges;
+  readonly data: keyof typeof datas;
+  readonly clone: keyof typeof clones;
 }
+
+/** The newest mysqld that has started on the data. */
+const datas = {
+  'of its pod': (one) => one,
+  before: (one) => one.data(revisionBefore),
+  after: (one) => one.data(revisionAfter),
+  another: (one) => one.data('another'),
+  unknown: (one) => one.dataUnknown(),
+  'noted long ago': (one) => one.data({ record: dataRecord(revisionBefore), ageSeconds: 100 }),
+  'noted, and another has started': (one) =>
+    one.data({ record: dataRecord(revisionBefore), lastRun: { ...dataRecord(revisionAfter), worked: false } }),
+} satisfies Readonly<Record<string, (one: MemberBuilder) => MemberBuilder>>;
 
 const demotions = {
   no: (one) => one,
@@ -76,9 +114,20 @@ const recreatables = {
   old: (one) => one.recreatable({ ageSeconds: 60 }),
   terminating: (one) => one.claimEnds('terminating'),
   missing: (one) => one.claimEnds('missing'),
+  lost: (one) => one.claimEnds('lost'),
+  replaced: (one) => one.claimEnds('replaced'),
   leaves: (one) => one.onCordonedNode(),
   tied: (one) => one.tiedToCordonedNode(),
   refused: (one) => one.recreatable({ refusal: 'exceeded quota' }),
+} satisfies Readonly<Record<string, Change>>;
+
+const clones = {
+  no: (one) => one,
+  yes: (one) => one.clone({ kind: 'cloning' }),
+  unfinished: (one) => one.clone({ kind: 'unfinished' }),
+  unknown: (one) => one.clone({ kind: 'unknown', message: 'no' }),
+  unread: (one) => one.clone(null),
+  old: (one) => one.clone({ kind: 'notCloning' }, { ageSeconds: 5 }),
 } satisfies Readonly<Record<string, Change>>;
 
 const inPlaceChanges = {
@@ -111,15 +160,22 @@ const draft: fc.Arbitrary<Draft> = fc.record({
     'old',
     'terminating',
     'missing',
+    'lost',
+    'replaced',
     'leaves',
     'tied',
     'refused',
   ),
+  data: fc.oneof(
+    { weight: 3, arbitrary: fc.constant('of its pod' as const) },
+    { weight: 1, arbitrary: fc.constantFrom(...(Object.keys(datas) as Draft['data'][])) },
+  ),
+  clone: rarely<Draft['clone']>('no', 'yes', 'unfinished', 'unknown', 'unread', 'old'),
   inPlace: fc.oneof(
     { weight: 2, arbitrary: fc.constant('no' as const) },
     fc.constantFrom(...(Object.keys(inPlaceChanges) as Draft['inPlace'][])),
     // They pass all gates of an eviction, and so are rare.
-    fc.constantFrom('agent' as const, 'resize of slow-log' as const),
+    fc.constantFrom('agent' as const, 'resize' as const, 'resize of slow-log' as const),
   ),
 });
 
@@ -129,6 +185,11 @@ function staged(one: Draft, stage: string, primary: boolean): Draft {
   if (stage === 'many are behind' || stage === 'nobody serves') {
     const behind = stage === 'nobody serves' ? [3, 5, 10] : [0, 3, 5, 10, 12];
     return { ...one, stale: true, roleOff: false, demote: 'no', condition: behind[one.condition % behind.length] ?? 0 };
+  }
+  if (stage === 'somebody else has updated members') {
+    // Down, and with the data of before: as long as their mysqld has not run, they are given back their revision.
+    const condition = one.stale ? 0 : ([2, 7, 21, 27][one.condition % 4] ?? 0);
+    return { ...one, roleOff: false, demote: 'no', recreatable: 'fine', condition, data: 'before' };
   }
   const demote = primary && one.age < 90 ? 'ours' : 'no';
   return {
@@ -141,12 +202,18 @@ function staged(one: Draft, stage: string, primary: boolean): Draft {
 }
 
 function built(ordinal: number, given: Draft): MemberBuilder {
-  const { stale, condition, age, roleOff, demote, preventDelete, recreatable, inPlace } = given;
+  const { stale, condition, age, roleOff, demote, preventDelete, recreatable, inPlace, data, clone } = given;
   let one = stale ? member(ordinal).stale() : member(ordinal).updated();
   one = (conditions[condition] ?? ((same) => same))(one.participatingFor(age), age);
   if (roleOff) one = one.role(null);
   if (preventDelete) one = one.preventDelete();
-  const changes: readonly Change[] = [recreatables[recreatable], inPlaceChanges[inPlace], demotions[demote]];
+  const changes: readonly Change[] = [
+    recreatables[recreatable],
+    inPlaceChanges[inPlace],
+    demotions[demote],
+    datas[data],
+    clones[clone],
+  ];
   return changes.reduce((changed, change) => change(changed, age), one);
 }
 
@@ -201,14 +268,26 @@ type OfCluster =
   | 'cluster'
   | 'statefulSet'
   | 'members'
+  | 'lastRuns'
+  | 'dataRecords'
   | 'budgets'
   | 'memory'
   | 'replicationDelays'
+  | 'memberAnswers'
   | 'mysql'
   | 'preflight';
 
 /** What a snapshot has beside it. */
 const around: { readonly [Name in Exclude<keyof ClusterSnapshot, OfCluster>]: fc.Arbitrary<ClusterSnapshot[Name]> } = {
+  moco: rarely<MocoLease>(
+    undisturbed.moco,
+    { ...undisturbed.moco, renewedForSeconds: 30 },
+    { ...undisturbed.moco, renewedForSeconds: null },
+    { ...undisturbed.moco, state: 'missing' },
+    { ...undisturbed.moco, state: 'forbidden', renewedForSeconds: null },
+    { ...undisturbed.moco, ageSeconds: 10 },
+    { ...undisturbed.moco, ageSeconds: null },
+  ),
   backupJobs: rarely(
     [],
     [{ name: 'moco-backup-test-1', restores: false, startedAt: 'T', activeForSeconds: 60 }],
@@ -220,7 +299,10 @@ const around: { readonly [Name in Exclude<keyof ClusterSnapshot, OfCluster>]: fc
     managers: ['moco-controller'],
     fields: [{ path: 'spec.podTemplate.spec.hostNetwork', what: 'dropped' }],
   }),
+  templateWriters: rarely([], ['kubectl-edit (MySQLCluster)'], ['a (MySQLCluster)', 'b (StatefulSet)']),
+  preflightPodsExist: rarely(false, true),
   settingsProblem: rarely(null, 'unreadable'),
+  policyGone: rarely(null, { policy: 'MySQLRolloutPolicy/freeze', sinceSeconds: 29 }),
   ownWritePending: rarely(null, 'evict'),
   statusRefusal: rarely(null, 'unknown field'),
   rolloutProblem: rarely(null, { kind: 'terminating', finalizers: [] }),
@@ -231,7 +313,7 @@ const around: { readonly [Name in Exclude<keyof ClusterSnapshot, OfCluster>]: fc
     [],
     [{ hold: { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'a/b' }, remainingSeconds: null }],
   ),
-  fleetQueue: rarely(null, { place: 1, limit: 2, stalled: 0 }),
+  fleetQueue: rarely(null, { place: 1, limit: 2, stuck: [] }),
   fleetInterval: rarely(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
   maintenance,
   checks,
@@ -265,11 +347,11 @@ const delayAges = fc.record({ ageSeconds: rarely(0, 4, 5, 60), unknownForSeconds
 const awaitedNode = { about: 'images', nodeName: 'n-2', forSeconds: 0, message: null } as const;
 const refusedNode = { nodeName: 'n-1', members: [2], message: 'no', againInSeconds: 60 };
 const preflights: readonly Preflight[] = [
-  { awaited: [], refusals: [] },
-  { awaited: [awaitedNode], refusals: [] },
-  { awaited: [{ ...awaitedNode, forSeconds: 300 }], refusals: [] },
-  { awaited: [], refusals: [{ ...refusedNode, result: 'ImageUnavailable' }] },
-  { awaited: [], refusals: [{ ...refusedNode, result: 'ConfigurationRefused' }] },
+  { awaited: [], refusals: [], fetched: [] },
+  { awaited: [awaitedNode], refusals: [], fetched: [] },
+  { awaited: [{ ...awaitedNode, forSeconds: 300 }], refusals: [], fetched: [] },
+  { awaited: [], refusals: [{ ...refusedNode, result: 'ImageUnavailable' }], fetched: [] },
+  { awaited: [], refusals: [{ ...refusedNode, result: 'ConfigurationRefused' }], fetched: [] },
 ];
 
 const mysqlDrafts = fc.record({
@@ -305,6 +387,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       'only the primary is left',
       'many are behind',
       'nobody serves',
+      'somebody else has updated members',
     ),
     missing: fc.oneof({ weight: 8, arbitrary: fc.constant([]) }, fc.array(fc.nat({ max: 6 }), { maxLength: 2 })),
     extra: rarely(false, true),
@@ -322,6 +405,8 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       primarySettledForSeconds: fc.option(seconds),
     }),
     view: fc.constantFrom('right', 'as before', 'unhealthy'),
+    // `undefined`: as the conditions say.
+    mocoState: rarely<MocoState | null | undefined>(undefined, 'Failed', 'Lost', 'Cloning', null),
     statefulSet: fc.oneof(
       { weight: 2, arbitrary: fc.constant<Partial<StatefulSetFacts>>({ strategy: 'RollingUpdate', labelled: false }) },
       {
@@ -340,6 +425,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     budget: rarely<Partial<BudgetFacts>>(
       {},
       { closed: true, disruptionsAllowed: 0 },
+      { name: 'freeze-nodes', closed: true, disruptionsAllowed: 0 },
       { disruptionsAllowed: 1 },
       { observed: false },
       { refusal: 'no', refusedForSeconds: 3 },
@@ -372,6 +458,8 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       switchoverTries: fc.constantFrom(0, 0, 0, 1, 2, 3, 4),
       sinceLastTrySeconds: seconds,
       recentRevisions: rarely<RolloutMemory['recentRevisions']>(appeared(3), appeared(1, 2, 3, 4)),
+      shown: rarely<RolloutMemory['shown']>('AwaitingFleetSlot', 'CheckFailing', 'ReplicasBehind'),
+      earlier: rarely<RolloutMemory['earlier']>(['Paused'], ['BackupRunning', 'MemberProtected']),
     }),
     around: fc.record(around),
     delays: fc.oneof(
@@ -379,7 +467,18 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       { weight: 1, arbitrary: fc.constantFrom(...delays) },
     ),
     delayAges,
+    answer: rarely<readonly [MemberAnswer, age: number] | null>(
+      null,
+      [{ kind: 'unknown', message: 'no answer' }, 0],
+      [{ kind: 'unknown', message: 'no answer' }, 130],
+      [{ kind: 'notReady', message: 'no' }, 0],
+      [{ kind: 'ready' }, 5],
+    ),
     mysql: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 2, arbitrary: mysqlDrafts }),
+    versions: fc.oneof(
+      { weight: 20, arbitrary: fc.constant(null) },
+      { weight: 1, arbitrary: fc.constantFrom(...drawnVersions) },
+    ),
     preflight: fc.oneof(
       { weight: 30, arbitrary: fc.constant(null) },
       { weight: 1, arbitrary: fc.constantFrom(...preflights) },
@@ -387,22 +486,34 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
   })
   .map((given) => {
     const { drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, partition, memory } = given;
-    const { newPods, around, delays, delayAges, mysql, preflight } = given;
+    const { newPods, around, delays, delayAges, mysql, preflight, mocoState, answer, versions } = given;
+    const inSeries = (one: MemberBuilder): MemberBuilder => (versions === null ? one : one.mysqld(versions[0]));
     const builder = cluster(drafts.length)
       .primaryAt(primary % drafts.length)
-      .members(...drafts.map((one, ordinal) => built(ordinal, staged(one, stage, ordinal === primary % drafts.length))))
+      .members(
+        ...drafts.map((one, ordinal) =>
+          inSeries(built(ordinal, staged(one, stage, ordinal === primary % drafts.length))),
+        ),
+      )
       .missing(...missing)
       .mysqlCluster(facts)
       .statefulSet(statefulSet && { partition, ...statefulSet })
       .memory(memory);
     if (newPods !== 'UpdateRevision' && statefulSet !== null) builder.statefulSet({ newPods: 'CurrentRevision' });
-    if (newPods === 'kept' && statefulSet !== null) builder.statefulSet(keptAt(drafts.length));
+    const isKept = newPods === 'kept' || stage === 'somebody else has updated members';
+    if (isKept && statefulSet !== null) builder.statefulSet(keptAt(drafts.length));
     builder.delay(delays[0], delays[1], delayAges);
+    if (answer !== null) {
+      const [reading, age] = answer;
+      builder.answers(0, reading, reading.kind === 'unknown' ? { unknownForSeconds: age } : { ageSeconds: age });
+    }
     if (mysql !== null) builder.mysql(mysql);
     if (preflight !== null) builder.preflight(preflight);
+    if (versions !== null && statefulSet !== null) builder.toMysqld(versions[1]);
     if (extra) builder.members(member(drafts.length));
     if (view === 'as before') builder.healthyAsBefore();
     if (view === 'unhealthy') builder.unhealthy();
+    if (mocoState !== undefined) builder.mysqlCluster({ mocoState });
     if (drafts.length >= 3) builder.budgets(budget);
     return { ...builder.facts(), ...around };
   });
@@ -516,6 +627,7 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
       failoverGraceSeconds: fc.oneof(fc.constantFrom(0, 180), anyNumber),
       maxReplicaDelaySeconds: fc.oneof(fc.constantFrom(1, 10), anyNumber),
       replicaDelayGraceSeconds: fc.oneof(fc.constantFrom(0, 30), anyNumber),
+      silentMemberGraceSeconds: fc.oneof(fc.constantFrom(0, 120), anyNumber),
       longWriteGraceSeconds: fc.oneof(fc.constantFrom(0, 60), anyNumber),
       longWritePolicy: fc.constantFrom('Proceed', 'Hold'),
       preflight: fc.constantFrom('Never', 'Nodes', 'NodesAndConfiguration'),

@@ -175,7 +175,7 @@ describe('checks of a cluster that a later stage waits for', () => {
 });
 
 describe('checks are asked', () => {
-  const asks = (given: Case['given']): boolean => decideCase({ given }).asksChecks;
+  const asks = (given: Case['given']): boolean => decideCase({ given }).asks.some(({ kind }) => kind === 'checks');
   const requeue = (given: Case['given']): number | null => decideCase({ given }).requeueAfterSeconds;
 
   it('before a step if they have not just passed', () => {

@@ -1,12 +1,16 @@
 import type { Hold } from '../../src/core/decision.ts';
 import type { FleetHold } from '../../src/core/fleet/waits.ts';
 import type {
+  AskedMember,
   CheckFacts,
   CheckReading,
   DelayReading,
+  MemberAnswer,
+  MocoLease,
   Preflight,
   ReplicationDelay,
 } from '../../src/core/on-demand-facts.ts';
+import { everyAnswer } from '../../src/core/rules/members.ts';
 import type {
   AdmissionProblem,
   BackupJobFacts,
@@ -20,7 +24,15 @@ import type {
   StatefulSetFacts,
   StepFailure,
 } from '../../src/core/snapshot.ts';
-import { longSeconds, type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
+import {
+  longSeconds,
+  type MemberBuilder,
+  member,
+  mysqldAt,
+  revisionAfter,
+  revisionBefore,
+  usualVersion,
+} from './member-builder.ts';
 import { type MysqlDraft, mysqlReading } from './mysql-readings.ts';
 import { delayRead, noDelays } from './replication-delays.ts';
 import { undisturbed } from './undisturbed.ts';
@@ -44,6 +56,7 @@ export const backupRunning = {
 /** One of each hold that other clusters cause. */
 export const fleetHolds = {
   SequencesUnreadable: { rule: 'SequencesUnreadable', message: 'mysqlrolloutsequences is forbidden' },
+  SequenceGone: { rule: 'SequenceGone', sequence: 'production', until: 1_782_907_200 },
   SequenceConflict: { rule: 'SequenceConflict', sequences: ['by-team', 'production'] },
   SequenceInvalid: { rule: 'SequenceInvalid', sequence: 'production', problem: 'expected spec.stages to be a list' },
   StageFailing: {
@@ -53,6 +66,13 @@ export const fleetHolds = {
     failing: 1,
     maxFailures: 0,
     cluster: 'prod/orders',
+  },
+  StageMemberGone: {
+    rule: 'StageMemberGone',
+    sequence: 'production',
+    stage: 'canary',
+    cluster: 'prod/orders',
+    failing: true,
   },
   AwaitingEarlierStage: {
     rule: 'AwaitingEarlierStage',
@@ -75,7 +95,9 @@ export const fleetHolds = {
   FleetFailing: { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'prod/orders' },
 } as const satisfies { [Rule in FleetHold['rule']]: FleetHold & { readonly rule: Rule } };
 
-type Around = Partial<Omit<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'budgets' | 'memory'>>;
+type Around = Partial<
+  Omit<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'lastRuns' | 'dataRecords' | 'budgets' | 'memory'>
+>;
 type Pair = readonly [from: number, until: number];
 
 /** A healthy cluster of so many members, all updated, the primary at 0, until it is told otherwise. */
@@ -102,6 +124,7 @@ export class ClusterBuilder {
   #facts: Partial<ClusterFacts> = {};
   #memory: Partial<RolloutMemory> = {};
   readonly #delays = new Map<string, ReplicationDelay>();
+  readonly #answers = new Map<string, AskedMember>();
   #mysql: MysqlDraft | null = null;
   #around: Around = {};
 
@@ -140,6 +163,11 @@ export class ClusterBuilder {
   statefulSet(facts: Partial<StatefulSetFacts> | null): this {
     this.#statefulSet = facts === null ? null : { ...this.#statefulSet, ...facts };
     return this;
+  }
+
+  /** Its template has a mysqld of this version; `null` for one whose image does not tell it. */
+  toMysqld(version: string | null): this {
+    return this.statefulSet({ mysqld: mysqldAt(version, 'cd') });
   }
 
   unhealthy(): this {
@@ -188,8 +216,8 @@ export class ClusterBuilder {
   }
 
   /** Others are rolling, and this one may not begin yet. */
-  queued(place: number, limit: number, stalled = 0): this {
-    return this.but({ fleetQueue: { place, limit, stalled } });
+  queued(place: number, limit: number): this {
+    return this.but({ fleetQueue: { place, limit, stuck: [] } });
   }
 
   /** Other clusters keep it from beginning. */
@@ -274,6 +302,23 @@ export class ClusterBuilder {
     return this;
   }
 
+  /** What was seen of the Lease of moco-controller. */
+  mocoLease(lease: Partial<MocoLease>): this {
+    return this.but({ moco: { ...undisturbed.moco, ...lease } });
+  }
+
+  /** What a member answered when it was last asked: at this moment, unless the ages say otherwise. Others are ready. */
+  answers(ordinal: number, reading: MemberAnswer, ages: Partial<Omit<AskedMember, 'uid' | 'reading'>> = {}): this {
+    const uid = `uid-${ordinal}`;
+    this.#answers.set(uid, { uid, reading, ageSeconds: 0, unknownForSeconds: 0, ...ages });
+    return this;
+  }
+
+  /** A member does not answer, and has not for so long. */
+  silent(ordinal: number, unknownForSeconds = 0): this {
+    return this.answers(ordinal, { kind: 'unknown', message: 'no answer within 1000 ms' }, { unknownForSeconds });
+  }
+
   /** MySQL itself has been asked. */
   mysql(draft: MysqlDraft = {}): this {
     this.#mysql = draft;
@@ -281,8 +326,8 @@ export class ClusterBuilder {
   }
 
   /** What nodes have found out about the update revision. */
-  preflight({ awaited = [], refusals = [] }: Partial<Preflight> = {}): this {
-    return this.but({ preflight: { awaited, refusals } });
+  preflight({ awaited = [], refusals = [], fetched = [] }: Partial<Preflight> = {}): this {
+    return this.but({ preflight: { awaited, refusals, fetched } });
   }
 
   /** What Prometheus last said about a check of the user: at this moment, unless the ages say otherwise. */
@@ -307,6 +352,8 @@ export class ClusterBuilder {
     const primaryServes = serving.some((one) => one.ordinal === this.#primary);
     const members = builders.map((one) => one.facts(this.#primary, this.#revision));
     const primary = members.find((one) => one.ordinal === this.#primary);
+    const healthy = this.#facts.healthy ?? wholeHouse;
+    const available = this.#facts.available ?? (primaryServes && serving.length > replicas / 2);
     return {
       cluster: {
         deleting: false,
@@ -318,8 +365,9 @@ export class ClusterBuilder {
         reconciledGeneration: 2,
         succeededGeneration: 2,
         initialized: true,
-        available: primaryServes && serving.length > replicas / 2,
-        healthy: wholeHouse,
+        available,
+        healthy,
+        mocoState: healthy ? 'Healthy' : available ? 'Degraded' : 'Incomplete',
         offline: false,
         reconciliationStopped: false,
         clusteringStopped: false,
@@ -340,9 +388,12 @@ export class ClusterBuilder {
         forcedRollingUpdate: false,
         labelled: true,
         newPods: 'UpdateRevision',
+        mysqld: mysqldAt(usualVersion),
         ...this.#statefulSet,
       },
       members,
+      lastRuns: [...this.#members.values()].flatMap((one) => one.dataFacts(this.#revision).lastRuns),
+      dataRecords: [...this.#members.values()].flatMap((one) => one.dataFacts(this.#revision).dataRecords),
       budgets: this.#budgetsOf(members.filter((one) => one.ready).length),
       backupJobs: [],
       backupsUnreadable: null,
@@ -359,10 +410,13 @@ export class ClusterBuilder {
         switchoverTries: 0,
         sinceLastTrySeconds: 0,
         recentRevisions: [],
+        shown: null,
+        earlier: [],
         ...this.#memory,
       },
       ...undisturbed,
       replicationDelays: [...this.#delays.values(), ...noDelays(members.filter(({ uid }) => !this.#delays.has(uid)))],
+      memberAnswers: [...this.#answers.values(), ...everyAnswer(members.filter(({ uid }) => !this.#answers.has(uid)))],
       mysql: this.#mysql && mysqlReading(members, this.#primary, this.#mysql),
       ...this.#around,
     };
@@ -371,8 +425,9 @@ export class ClusterBuilder {
   /** MOCO's: none under three members, else ⌊replicas/2⌋ may be away. */
   #budgetsOf(ready: number): readonly BudgetFacts[] {
     const needed = this.#replicas - Math.floor(this.#replicas / 2);
-    const usual: BudgetFacts = {
+    const usual: Omit<BudgetFacts, 'ofMoco'> = {
       name: 'moco-test',
+      whose: null,
       observed: true,
       disruptionsAllowed: Math.max(0, ready - needed),
       currentHealthy: ready,
@@ -382,7 +437,11 @@ export class ClusterBuilder {
       refusal: null,
       refusedForSeconds: 0,
     };
-    return (this.#budgets ?? (this.#replicas < 3 ? [] : [{}])).map((budget) => ({ ...usual, ...budget }));
+    return (this.#budgets ?? (this.#replicas < 3 ? [] : [{}])).map((budget) => ({
+      ...usual,
+      ofMoco: (budget.name ?? usual.name) === usual.name,
+      ...budget,
+    }));
   }
 }
 

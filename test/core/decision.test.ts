@@ -70,6 +70,30 @@ describe('a rollout that has not moved for long', () => {
     });
   }
 
+  const noVolumeThere =
+    '0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) had volume node affinity conflict.';
+  const noRoom = '0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had volume node affinity conflict.';
+  for (const [sentence, [awaitsNodes, given]] of Object.entries<readonly [boolean, ClusterBuilder]>({
+    'the node of a member does not answer': [true, three(member(2).updated().unreachable())],
+    'a node shuts down': [true, three(member(2).updated().failed().but({ failedReason: 'NodeShutdown' }))],
+    'the node controller has evicted a pod that its kubelet does not end': [
+      true,
+      three(member(2).updated().terminating(400).but({ disruption: 'DeletionByTaintManager' })),
+    ],
+    'only the node of its volume may have the pod': [true, three(member(2).updated().unschedulable(noVolumeThere))],
+    'what the pod asks for may be why no node takes it': [false, three(member(2).updated().unschedulable(noRoom))],
+    'no node has room': [false, three(member(2).updated().unschedulable())],
+    'somebody deletes a pod that does not end': [false, three(member(2).updated().terminating(400))],
+    'a pod was evicted for its own limits': [false, three(member(2).updated().evictedByKubelet(true))],
+    'another member lags': [false, three(member(2).updated().unreachable(), member(1).updated().lagging(9999))],
+    'another pod can not be created': [false, three(member(2).updated().unreachable()).missing(1)],
+    'nobody is away': [false, stale()],
+  })) {
+    it(`is late because of nodes alone, or not: ${sentence}`, () => {
+      expect(late(given, 600)).to.include({ progressDeadlineExceeded: true, awaitsNodes });
+    });
+  }
+
   it('names the updated member that does not participate, however many may be unavailable', () => {
     const given = cluster(5).members(member(4).updated().lagging(9999), member(3).updated().lagging(9999));
     const { hold, progressDeadlineExceeded } = late(given, 600, { maxUnavailable: 2 });

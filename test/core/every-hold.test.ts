@@ -17,6 +17,7 @@ const requested: readonly string[] = [
   'Offline',
   'ForcedRollingUpdate',
   'Paused',
+  'SequenceGone',
   'StageFailing',
   'AwaitingEarlierStage',
   'AwaitingSoak',

@@ -196,7 +196,7 @@ const letItGoOn: Beside = {
   MemberMissing: [demoted().missing(2)],
   Scaling: [demoted().statefulSet({ replicas: 5 })],
 };
-/** Nothing may be written, or others go first. */
+/** Nothing may be written. */
 const showInstead: Beside = {
   SnapshotInconsistent: [demoted().mysqlCluster({ syncedReplicas: -1 })],
   ClusterDeleting: [demoted().mysqlCluster({ deleting: true })],
@@ -205,10 +205,10 @@ const showInstead: Beside = {
   StatefulSetMissing: [demoted().statefulSet(null)],
   DefinitionOutdated: [demoted().but({ statusRefusal: 'unknown field' })],
   AwaitingOwnWrite: [demoted().but({ ownWritePending: 'demote' })],
-  AwaitingFleetSlot: [demoted().queued(1, 1)],
 };
 /** No gate of a demotion that goes on. */
 const leaveItAlone: Beside = {
+  AwaitingFleetSlot: [demoted().queued(1, 1)],
   MemberUnreachable: [demoted().members(member(2).unreachable())],
   AwaitingFailover: [three(member(0).stale().demotedByUs().lagging())],
   UpdatedMemberNotParticipating: [demoted().members(member(1).updated().lagging())],

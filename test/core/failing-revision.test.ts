@@ -12,6 +12,7 @@ const unschedulable = '0/3 nodes are available: 3 Insufficient memory.';
 const remembered = { member: 2, message: 'the pod has failed: OutOfcpu' };
 const earlier = { kind: 'earlier', message: remembered.message } as const;
 const sidecarWaits = { kind: 'waiting', container: 'slow-log', reason: 'CrashLoopBackOff', restarts: 4 } as const;
+const failedFor = (reason: string) => waits('down', { kind: 'failed', reason });
 const idle = { kind: 'idle' } as const;
 const failsIdle = holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: idle });
 
@@ -87,6 +88,27 @@ describe('the new revision fails', () => {
       stale().members(member(2).updated().failed().but({ failedReason: 'OutOfcpu' })),
       holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: { kind: 'failed', reason: 'OutOfcpu' } }),
     ),
+    'when the kubelet evicts its pod for more storage than its own limits allow': when(
+      stale().members(member(2).updated().evictedByKubelet(true)),
+      holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: { kind: 'failed', reason: 'Evicted' } }),
+    ),
+    'when a container fails that admission has added, without a word against the template': when(
+      stale().members(
+        member(2).updated().participatingFor(70).impaired('istio-proxy').container('istio-proxy', { injected: true }),
+      ),
+      holds({
+        rule: 'UpdateRevisionFailing',
+        member: 2,
+        evidence: { ...sidecarWaits, container: 'istio-proxy' },
+        injected: 'istio-proxy',
+      }),
+    ),
+    'and still does, with the container that admission has added, while the pod is created again': when(
+      stale()
+        .members(member(2).updated().creating(0))
+        .memory({ failing: { ...remembered, injected: 'istio-proxy' } }),
+      holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: earlier, injected: 'istio-proxy' }),
+    ),
     'and still does while the pod that failed is created again': when(
       stale().members(member(2).updated().creating(0)).memory({ failing: remembered }),
       holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: earlier }),
@@ -132,8 +154,25 @@ describe('the new revision fails', () => {
   });
 });
 
+/** The kubelet's reasons, with or without the condition DisruptionTarget. */
+const reasonsOfNodes = ['Terminated', 'NodeShutdown', 'Evicted', 'Preempting', 'NodeAffinity'];
+
 describe('the new revision does not fail', () => {
+  play(
+    Object.fromEntries(
+      reasonsOfNodes.map((failedReason) => [
+        `when its node ends the pod: ${failedReason}`,
+        when(stale().members(member(2).updated().failed().but({ failedReason })), failedFor(failedReason)),
+      ]),
+    ),
+  );
   play({
+    'when its node ends the pod, as its condition DisruptionTarget says': when(
+      stale().members(
+        member(2).updated().failed().but({ failedReason: 'Error', disruption: 'DeletionByTaintManager' }),
+      ),
+      failedFor('Error'),
+    ),
     'once the member that failed works': when(
       stale().members(member(2).updated().participatingFor(4)).memory({ failing: remembered }),
       tooYoung(2, 5),
@@ -151,7 +190,8 @@ describe('the new revision does not fail', () => {
         member(2)
           .updated()
           .participatingFor(10)
-          .container('slow-log', { ready: false, readySinceRestart: false, notReadyForSeconds: 12 }),
+          .container('slow-log', { ready: false, readySinceRestart: false, notReadyForSeconds: 12 })
+          .but({ ready: false }),
       ),
       holds({ rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'sidecars', containers: ['slow-log'] } }),
       {},

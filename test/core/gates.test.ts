@@ -37,6 +37,7 @@ const cases: readonly (readonly [ClusterSnapshot, RolloutPolicy])[] = [
     ).facts(),
     { ...defaultPolicy, ...updatesInPlace('IfPossible') },
   ],
+  [three(member(2).stale().tiedToCordonedNode()).facts(), defaultPolicy],
   ...fc.sample(fc.tuple(plausibleSnapshot, anyPolicy), { numRuns: 6000, seed: 36 }),
 ];
 const patienceMilliseconds = 120_000;

@@ -2,21 +2,25 @@ import type { Decision, Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
 import { happenings } from './happenings.ts';
-import {
-  acknowledges,
-  behindSince,
-  down,
-  impaired,
-  lost,
-  participates,
-  recovers,
-  rolesMove,
-} from './judged-members.ts';
+import { dataRevision, everyOrdinal, keepsRevisions, setsBack, wouldStay } from './judged-data.ts';
+import { acknowledges, behindSince, down, impaired, participates, recovers, rolesMove } from './judged-members.ts';
 import { off } from './judged-settings.ts';
-import { hasServed, unmetNeeds } from './needs.ts';
+import { endedByItsNode, unmetNeeds } from './needs.ts';
 
 // The invariants of src/core/SPEC.md, judged from the facts alone and in other words than the rules': this file imports
 // nothing that decides, so that a mistake there can't excuse itself here.
+
+/** The pods that the StatefulSet has made: another one with the labels of a member is nobody's business. */
+const belonging = ({ cluster, members }: Pick<ClusterSnapshot, 'cluster' | 'members'>): readonly MemberFacts[] =>
+  members.filter(({ ofStatefulSet, ordinal }) => ofStatefulSet && ordinal < cluster.replicas);
+
+/** A pod is Ready if each of its containers is, and a pod that runs has a mysqld of which something is known. */
+function contradictsItself({ terminatingForSeconds, ready, phase, containers }: MemberFacts): boolean {
+  const mysqlds = containers.filter(({ part }) => part === 'mysqld');
+  const isSilent = mysqlds.some(({ state, reason }) => state === 'waiting' && reason === null);
+  const isOdd = mysqlds.length === 0 || (ready && containers.some((one) => !one.ready));
+  return terminatingForSeconds === null && (isOdd || (phase === 'Running' && isSilent));
+}
 
 /** Facts that no cluster can show: nothing may be done on them. */
 export function impossible({ cluster, statefulSet, members }: ClusterSnapshot): boolean {
@@ -29,6 +33,7 @@ export function impossible({ cluster, statefulSet, members }: ClusterSnapshot): 
     !(Number.isInteger(cluster.primaryIndex) && cluster.primaryIndex >= 0) ||
     cluster.primaryIndex >= cluster.replicas ||
     !(cluster.syncedReplicas >= 0) ||
+    belonging({ cluster, members }).some(contradictsItself) ||
     ordinals.some((ordinal) => !Number.isInteger(ordinal) || ordinal < 0) ||
     new Set(ordinals).size !== ordinals.length
   );
@@ -56,7 +61,7 @@ function mayBeWritten(snapshot: ClusterSnapshot, { mode, failoverGraceSeconds }:
     case 'setPartition':
       return mode === 'Partition';
     case 'release':
-      return statefulSet?.labelled === true && (keepsRevisions(snapshot) || comesUp(snapshot));
+      return statefulSet?.labelled === true && (keepsRevisions(statefulSet) || comesUp(snapshot));
     case 'promoteRevision':
       return givesBack || servesNobody || restartUnserved;
     case 'delete':
@@ -73,15 +78,13 @@ function mayBeWritten(snapshot: ClusterSnapshot, { mode, failoverGraceSeconds }:
 const comesUp = ({ statefulSet }: ClusterSnapshot): boolean =>
   statefulSet?.currentRevision === statefulSet?.updateRevision;
 
-const keepsRevisions = ({ statefulSet: set }: ClusterSnapshot): boolean =>
-  set?.newPods === 'CurrentRevision' && set.strategy === 'RollingUpdate' && set.partition === set.replicas;
-
 /** Steps that change what new pods come up at come without an end of the hold. */
 const isOfNewPods = (step: Step): boolean =>
   step.kind === 'setStrategy' || step.kind === 'restore' || (step.kind === 'promoteRevision' && step.for === 'keep');
 
 /** Everything wrong with a decision, by the number of the invariant; empty when it is right. */
-export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, decision: Decision): readonly string[] {
+export function violations(all: ClusterSnapshot, policy: RolloutPolicy, decision: Decision): readonly string[] {
+  const snapshot = { ...all, members: belonging(all) };
   const { step, hold } = decision;
   const { members } = snapshot;
   return [
@@ -92,9 +95,9 @@ export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, dec
     ...(step.kind === 'setPartition' ? ofLowering(snapshot, policy, step) : []),
     ...unmetNeeds(snapshot, policy, step),
     ...ofUndeclared(snapshot, decision),
-    ...ofDemotionsLeft(snapshot, policy, step),
+    ...ofDemotionsLeft(snapshot, policy, step, impossible(all)),
     ...ofRequests(snapshot, policy, step),
-    ...(impossible(snapshot) && step.kind !== 'none' ? ['contradictory facts led to a step'] : []),
+    ...(impossible(all) && step.kind !== 'none' ? ['contradictory facts led to a step'] : []),
     ...(policy.mode !== 'OnDelete' && !mayBeWritten(snapshot, policy, step) ? ['I10: a write with the gate off'] : []),
     ...ofNewPods(snapshot, policy, step),
     ...(step.kind !== 'none' && !isOfNewPods(step) && hold !== null ? ['a hold came with a step'] : []),
@@ -104,11 +107,25 @@ export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, dec
     ...(decision.complete && members.some(({ restartInPlace }) => (restartInPlace?.awaited ?? []).length > 0)
       ? ['complete while a container has still to restart']
       : []),
+    ...ofBlame(snapshot, decision),
     ...ofReports(snapshot, decision),
     ...(decision.requeueAfterSeconds !== null && !(decision.requeueAfterSeconds > 0)
       ? ['requeueAfterSeconds is not a time to come']
       : []),
   ];
+}
+
+/** Who is to blame: a backup that something shows, and a revision that a node has not ended the pod of. */
+function ofBlame({ backupJobs, budgets, members, memory }: ClusterSnapshot, { hold, failing }: Decision): string[] {
+  const found: string[] = [];
+  const shown = backupJobs.length > 0 || budgets.some(({ closed, ofMoco }) => closed && ofMoco);
+  if (hold?.rule === 'BackupRunning' && !shown) found.push('a backup that nothing shows');
+  const blamed = members.find(({ ordinal }) => ordinal === failing?.member);
+  const isNew = failing?.evidence.kind !== 'earlier' && failing?.evidence.kind !== 'restored';
+  if (isNew && memory.failing === null && blamed !== undefined && endedByItsNode(blamed)) {
+    found.push('the revision is blamed for its node');
+  }
+  return found;
 }
 
 /** Whose pod goes, or changes, or is about to. */
@@ -118,7 +135,7 @@ const takesMembers = (step: Step): boolean =>
 
 /** What a person has asked MOCO, Kubernetes or this program to leave alone, and a StatefulSet that nothing is known of. */
 function ofRequests(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step): readonly string[] {
-  const { cluster, statefulSet: set, admissionProblem, releaseRefusal, settingsProblem, memory } = snapshot;
+  const { cluster, statefulSet: set, admissionProblem, releaseRefusal, settingsProblem, policyGone, memory } = snapshot;
   const adopts = step.kind === 'setStrategy' && set?.labelled !== true;
   const found: (readonly [wrong: boolean, what: string])[] = [
     [cluster.offline, 'an offline cluster is touched'],
@@ -126,6 +143,7 @@ function ofRequests(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step
     [policy.mode === 'OnDelete' && snapshot.released, 'a released cluster is touched'],
     [set?.deleting === true, 'the StatefulSet is being deleted'],
     [settingsProblem !== null, 'settings are unknown'],
+    [policyGone !== null && policyGone.sinceSeconds < 30, 'a policy has only just gone'],
     [cluster.reconciliationStopped, 'MOCO does not reconcile by request'],
     [cluster.clusteringStopped, 'MOCO neither switches nor fails over by request'],
   ];
@@ -163,39 +181,44 @@ function ofUndeclared(snapshot: ClusterSnapshot, { step, effects }: Decision): r
     .map(({ kind, member }) => `an effect that is not declared: ${kind} on ${member.ordinal}`);
 }
 
-/** I24: nobody who has worked at the update revision is about to come up at another one. */
+/** I24: nobody is about to come up at another revision than that of its data, and who is held stays as it was. */
 function ofNewPods(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step): readonly string[] {
-  const { statefulSet, memory, strategyKeeper } = snapshot;
-  // Pods beyond the StatefulSet's size are about to go, and show nothing.
-  const members = snapshot.members.filter(({ ordinal }) => ordinal < (statefulSet?.replicas ?? 0));
-  const updated = members.filter(({ revision }) => revision === statefulSet?.updateRevision);
-  const verified = memory.verified || hasServed({ ...snapshot, members }, policy);
-  const leaving = updated.filter((one) => one.terminatingForSeconds !== null || one.phase === 'Failed' || lost(one));
-  const setsBack =
-    verified &&
-    leaving.some((one) => hasRun(one) && !memory.taken.some(({ uid, restores }) => restores && uid === one.uid));
+  const { statefulSet, strategyKeeper } = snapshot;
+  const { members } = snapshot;
+  const current = statefulSet?.currentRevision;
   const found: string[] = [];
   switch (step.kind) {
     case 'restore': {
       const [{ ordinal }] = step.targets;
       const one = members.find((candidate) => candidate.ordinal === ordinal);
-      if (!keepsRevisions(snapshot) || comesUp(snapshot)) found.push('I24: restored to the update revision');
+      if (!keepsRevisions(statefulSet) || comesUp(snapshot)) found.push('I24: restored to the update revision');
       if (one === undefined || participates(snapshot, one)) found.push('I24: a member that works goes back');
       const asked = policy.restore?.ordinals.includes(ordinal) === true;
       if (!asked && one !== undefined && hasRun(one)) found.push('I24: a member goes back that has run');
-      if (setsBack) found.push('I24: another member would go back');
+      if (!asked && dataRevision(snapshot, ordinal) !== current) found.push('I24: a member goes back behind its data');
+      if (asked && dataRevision(snapshot, ordinal) === null) found.push('I24: a member goes back with unknown data');
+      if (setsBack(snapshot, current)) found.push('I24: another member would go back behind its data');
       break;
     }
     case 'setStrategy':
-      if (step.newPods === 'UpdateRevision') break;
+      if (step.newPods === 'UpdateRevision') {
+        if (wouldStay(snapshot, policy)) found.push('I24: a member that is held would come back updated');
+        break;
+      }
       if (comesUp(snapshot)) found.push('I24: new pods would come up at the update revision');
-      if (setsBack) found.push('I24: a member that works goes back');
+      if (setsBack(snapshot, current)) found.push('I24: a member goes back behind its data');
       if (step.lasts === 'whileHeld' && strategyKeeper === 'webhook') found.push('I24: only a webhook keeps it');
-      if (step.lasts === 'whileHeld' && verified && updated.some(hasRun)) found.push('I24: kept while a member works');
+      if (
+        step.lasts === 'whileHeld' &&
+        everyOrdinal(snapshot).some((ordinal) => dataRevision(snapshot, ordinal) !== current)
+      ) {
+        found.push('I24: kept at rest beside other data');
+      }
       break;
     case 'promoteRevision':
-      if (step.for === 'keep' && step.revision === statefulSet?.updateRevision)
-        found.push('I24: it would keep nothing');
+      if (step.for !== 'keep') break;
+      if (step.revision === statefulSet?.updateRevision) found.push('I24: it would keep nothing');
+      if (setsBack(snapshot, step.revision)) found.push('I24: a member goes back behind its data');
       break;
     default:
   }
@@ -206,9 +229,10 @@ function ofNewPods(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step)
 const hasRun = ({ containers, initContainers, phase, unschedulable }: MemberFacts): boolean => {
   const mysqld = containers.find(({ part }) => part === 'mysqld');
   if (phase === 'Failed' || phase === 'Succeeded' || phase === 'Unknown') return true;
-  if (mysqld === undefined) return phase === 'Running';
-  if (mysqld.state !== 'waiting' || mysqld.restarts > 0) return true;
-  const prepares = initContainers.some(({ state, reason }) => state !== 'terminated' || reason !== 'Completed');
+  if (mysqld === undefined || mysqld.hasRun || mysqld.state !== 'waiting' || mysqld.restarts > 0) return true;
+  const prepares = initContainers.some(({ sidecar, hasRun: has, state, reason }) =>
+    sidecar ? !has : state !== 'terminated' || reason !== 'Completed',
+  );
   const stopped = /BackOff|ErrImagePull|InvalidImageName|CreateContainer|RunContainer/.test(mysqld.reason ?? '');
   return !prepares && !stopped && unschedulable === null;
 };
@@ -381,11 +405,16 @@ function ofDemotion(
 }
 
 /** I12, and its precedence: a demotion of ours whose reason is gone is taken back before anything else is done. */
-function ofDemotionsLeft(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step): string[] {
+function ofDemotionsLeft(
+  snapshot: ClusterSnapshot,
+  policy: RolloutPolicy,
+  step: Step,
+  contradictory: boolean,
+): string[] {
   const { cluster, statefulSet, members, ownWritePending, statusRefusal, rolloutProblem, stepFailure } = snapshot;
   const isUnsettled = stepFailure?.step === null;
   const isUnwritable = ownWritePending !== null || statusRefusal !== null || rolloutProblem !== null || isUnsettled;
-  if (impossible(snapshot) || cluster.deleting || statefulSet === null || isUnwritable) {
+  if (contradictory || cluster.deleting || statefulSet === null || isUnwritable) {
     return step.kind === 'none' ? [] : ['a step while nothing may be written'];
   }
   const stale = (one: MemberFacts): boolean => one.revision !== statefulSet.updateRevision;

@@ -1,5 +1,6 @@
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
+import { off } from './judged-settings.ts';
 
 // What the judge of decisions takes a member for, from its facts alone: nothing here comes from what decides.
 
@@ -145,9 +146,11 @@ export function rolesMove(snapshot: ClusterSnapshot, policy: RolloutPolicy): boo
   const { cluster, members } = snapshot;
   const serving = members.filter((one) => participates(snapshot, one));
   const primary = serving.find(({ ordinal }) => ordinal === cluster.primaryIndex);
-  const opening =
-    !cluster.available &&
-    primary !== undefined &&
-    !((cluster.primarySettledForSeconds ?? 0) >= policy.failoverGraceSeconds);
+  const { mocoState } = cluster;
+  const isOver =
+    mocoState === 'Failed' || mocoState === 'Lost'
+      ? off(policy, 'FailoverUnfinished')
+      : mocoState === 'Incomplete' && (cluster.primarySettledForSeconds ?? 0) >= policy.failoverGraceSeconds;
+  const opening = !cluster.available && primary !== undefined && !isOver;
   return opening || !serving.every((one) => hasItsRole(snapshot, policy, one));
 }

@@ -1,9 +1,47 @@
 import type { ContainerResources, InPlaceChange, Resize } from '../../src/core/in-place-changes.ts';
-import { type EndingClaim, justCreated, type Recreatable } from '../../src/core/on-demand-facts.ts';
-import type { ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
+import type { MysqldFacts } from '../../src/core/mysql-versions.ts';
+import {
+  type CloneReading,
+  type EndingClaim,
+  justCreated,
+  type LastReading,
+  notAsked,
+  type Recreatable,
+} from '../../src/core/on-demand-facts.ts';
+import type { ContainerFacts, DataRecord, DataRecordFacts, LastRun, MemberFacts } from '../../src/core/snapshot.ts';
 
 export const revisionBefore = '5897fd84f8';
 export const revisionAfter = '7966559688';
+
+/** Of every member, and of every revision, that says nothing else. */
+export const usualVersion = '8.4.8';
+
+/** The mysqld of a pod or a template, by the tag of its image; `null` for an image that does not tell its version. */
+export const mysqldAt = (version: string | null, digest = 'ab'): MysqldFacts =>
+  version === null
+    ? { image: `mysql@sha256:${digest}`, version: null }
+    : { image: `mysql:${version}`, version: { version, source: 'tag' } };
+
+/** What is known of the data of a member; nothing of what is left out. */
+export interface KnownData {
+  readonly lastRun?: Omit<LastRun, 'ordinal'>;
+  readonly record?: DataRecord | null;
+  readonly ageSeconds?: number;
+}
+
+/** A mysqld of this revision, of the version that the revision brings. */
+export const dataRecord = (revision: string): DataRecord => ({
+  revision,
+  image: null,
+  version: revision === revisionAfter ? '8.4.9' : '8.4.8',
+});
+
+/** A fresh answer of an agent. */
+const cloneRead = (reading: CloneReading): LastReading<CloneReading> => ({
+  reading,
+  ageSeconds: 0,
+  unknownForSeconds: 0,
+});
 
 /** A member that has served for an hour, until it is told otherwise. */
 export const member = (ordinal: number): MemberBuilder => new MemberBuilder(ordinal);
@@ -18,6 +56,9 @@ const running = (name: string, part: ContainerFacts['part']): ContainerFacts => 
   ready: true,
   started: true,
   restarts: 0,
+  hasRun: true,
+  sidecar: false,
+  injected: false,
   readySinceRestart: true,
   restartsInVain: 0,
   notReadyForSeconds: 0,
@@ -28,6 +69,15 @@ const inVain = (container: ContainerFacts): ContainerFacts => ({
   ...container,
   restartsInVain: container.ready || container.readySinceRestart ? 0 : container.restarts,
 });
+
+/** What follows from the rest, unless it is given. */
+const told = (container: ContainerFacts, { hasRun }: Partial<ContainerFacts>): ContainerFacts => {
+  const { state, restarts, reason } = container;
+  return inVain({
+    ...container,
+    hasRun: hasRun ?? (state !== 'waiting' || restarts > 0 || reason === 'CrashLoopBackOff'),
+  });
+};
 
 const notReady: Partial<ContainerFacts> = { ready: false, readySinceRestart: false, notReadyForSeconds: 10 };
 
@@ -63,6 +113,7 @@ export class MemberBuilder {
   #isUnreachable = false;
   #revision: string | null = null;
   #special: Partial<MemberFacts> = {};
+  #data: KnownData | string | null = null;
   readonly #containers = new Map<string, ContainerFacts>(
     [running('mysqld', 'mysqld'), running('agent', 'agent'), running('slow-log', 'side')].map((container) => [
       container.name,
@@ -93,6 +144,17 @@ export class MemberBuilder {
     return this;
   }
 
+  /** The newest mysqld that has started on its data, which is otherwise that of its pod, or what is known of it. */
+  data(data: KnownData | string): this {
+    this.#data = data;
+    return this;
+  }
+
+  /** It is not known which mysqld has started on its data. */
+  dataUnknown(): this {
+    return this.data({});
+  }
+
   /** Anything that has no word of its own. */
   but(special: Partial<MemberFacts>): this {
     this.#special = { ...this.#special, ...special };
@@ -101,8 +163,9 @@ export class MemberBuilder {
 
   /** What was read about whether it can come back; `null` if nothing was. */
   recreatable(special: Partial<Recreatable> | null): this {
-    const before = this.#special.recreatable ?? justCreated;
-    return this.but({ recreatable: special && { ...before, ...special } });
+    const { recreatable: before } = this.#special;
+    const known = before?.kind === 'asked' ? before : justCreated;
+    return this.but({ recreatable: special === null ? notAsked : { ...known, ...special } });
   }
 
   /** Nothing but its pod keeps its data. */
@@ -121,15 +184,25 @@ export class MemberBuilder {
     return this.onCordonedNode().recreatable({ tied });
   }
 
+  /** What its agent has said about a clone; `null` if it was not asked. */
+  clone(reading: CloneReading | null, ages: Partial<LastReading<CloneReading>> = {}): this {
+    return this.but({ clone: reading && { ...cloneRead(reading), ...ages } });
+  }
+
+  /** Its pod runs a mysqld of this version; `null` for one whose image does not tell it. */
+  mysqld(version: string | null): this {
+    return this.but({ mysqld: mysqldAt(version) });
+  }
+
   container(name: string, special: Partial<ContainerFacts>): this {
     const before = this.#containers.get(name) ?? running(name, 'side');
-    this.#containers.set(name, inVain({ ...before, ...special }));
+    this.#containers.set(name, told({ ...before, ...special }, special));
     return this;
   }
 
   initContainer(name: string, special: Partial<ContainerFacts>): this {
     const before = this.#initContainers.get(name) ?? completed(name);
-    this.#initContainers.set(name, inVain({ ...before, ...special }));
+    this.#initContainers.set(name, told({ ...before, ...special }, special));
     return this;
   }
 
@@ -147,9 +220,9 @@ export class MemberBuilder {
     }).#unready();
   }
 
-  /** Its mysqld has been started and has not yet been ready. */
+  /** Its mysqld has been started and has not yet been ready. Nobody has asked its agent. */
   starting(): this {
-    return this.container('mysqld', notReady).but({ role: null }).#unready();
+    return this.container('mysqld', notReady).but({ role: null, clone: null }).#unready();
   }
 
   /** Its mysqld has started again, and its startup probe has not passed since. */
@@ -195,6 +268,40 @@ export class MemberBuilder {
     return this.container('mysqld', { ...notReady, state: 'terminated', reason: 'Error', started: false })
       .but({ phase: 'Failed' })
       .#unready();
+  }
+
+  /** Its node was short of something; or it used more storage than its own limits allow. */
+  evictedByKubelet(forItsOwnLimits = false): this {
+    return this.failed().but({
+      failedReason: 'Evicted',
+      disruption: forItsOwnLimits ? null : 'TerminationByKubelet',
+      exceededLimits: forItsOwnLimits,
+    });
+  }
+
+  /** Ready, and nothing is said of its containers: somebody has emptied its status. */
+  unreported(idleForSeconds = 100): this {
+    for (const name of this.#containers.keys()) {
+      this.container(name, { ...notReady, state: 'waiting', reason: null, started: false, hasRun: false });
+    }
+    return this.but({ mysqldIdleForSeconds: idleForSeconds });
+  }
+
+  /** The container has another name, and so is no longer what it was. */
+  withContainer(name: string, otherName: string): this {
+    const before = this.#containers.get(name) ?? running(name, 'side');
+    this.#containers.delete(name);
+    return this.container(otherName, { ...before, name: otherName, part: 'side' }).but({ mysqldIdleForSeconds: 100 });
+  }
+
+  /** A sidecar runs that has been started before everything else, and goes on. */
+  besideSidecar(name = 'istio-proxy'): this {
+    return this.initContainer(name, { state: 'running', reason: null, started: true, sidecar: true });
+  }
+
+  /** A pod with the labels of a member that the StatefulSet has not made. */
+  ofNobody(): this {
+    return this.but({ ofStatefulSet: false });
   }
 
   /** The kubelet is gone, and the node controller has said so. */
@@ -298,6 +405,29 @@ export class MemberBuilder {
     });
   }
 
+  /** Its mysqld has worked at the revision of its pod, unless it is told otherwise. */
+  dataFacts(revision: string): {
+    readonly lastRuns: readonly LastRun[];
+    readonly dataRecords: readonly DataRecordFacts[];
+  } {
+    const { ordinal } = this;
+    const own = this.#special.revision ?? this.#revision ?? revision;
+    const known = typeof this.#data === 'string' || this.#data === null ? null : this.#data;
+    const { mysqld } = this.#special;
+    const ownVersion = mysqld && { version: mysqld.version?.version ?? null };
+    const {
+      record,
+      ageSeconds = 0,
+      lastRun,
+    } = known ?? {
+      lastRun: { ...dataRecord(typeof this.#data === 'string' ? this.#data : own), ...ownVersion, worked: true },
+    };
+    return {
+      lastRuns: lastRun === undefined ? [] : [{ ordinal, ...lastRun }],
+      dataRecords: record === undefined ? [] : [{ ordinal, record, ageSeconds }],
+    };
+  }
+
   facts(primary: number, revision: string): MemberFacts {
     return {
       ordinal: this.ordinal,
@@ -311,6 +441,9 @@ export class MemberBuilder {
       readinessGateClosed: false,
       unschedulable: null,
       failedReason: null,
+      disruption: null,
+      exceededLimits: false,
+      ofStatefulSet: true,
       startupSeconds: longSeconds,
       containers: [...this.#containers.values()],
       initContainers: [...this.#initContainers.values()],
@@ -328,6 +461,9 @@ export class MemberBuilder {
       restartInPlace: null,
       recreatable: justCreated,
       nodeLeaves: false,
+      clone: cloneRead({ kind: 'notCloning' }),
+      mysqld: mysqldAt(usualVersion),
+      mysqldKilled: false,
       ...this.#special,
     };
   }

@@ -19,7 +19,7 @@ const waits = (member: number, more: Partial<BehindHold>, ...replicas: readonly 
     rule: 'ReplicasBehind',
     member,
     limitSeconds: null,
-    graceSeconds: 30,
+    graceSeconds: 120,
     replicas,
     acknowledging: null,
     ...more,
@@ -54,13 +54,13 @@ describe('the next replica', () => {
       waits(1, {}, { ordinal: 2, reading: null }),
     ),
     'waits for one that does not answer, for a while': when(
-      oneIsNext().mysql({ says: { 2: silent }, unknownForSeconds: 28 }),
+      oneIsNext().mysql({ says: { 2: silent }, unknownForSeconds: 118 }),
       waits(1, {}, { ordinal: 2, reading: silent }),
       {},
       2,
     ),
     'does not wait for that longer than the grace': when(
-      oneIsNext().mysql({ says: { 2: silent }, unknownForSeconds: 30 }),
+      oneIsNext().mysql({ says: { 2: silent }, unknownForSeconds: 120 }),
       evicts('ReplicaHealthy', 1),
     ),
     'waits for a primary that does not say what it has committed, for a while': when(
@@ -282,7 +282,7 @@ describe('a failover that goes on', () => {
       .primaryUnavailableFor(200)
       .memory({ verified: true });
   const unfinished = (said: typeof applying | null) =>
-    holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, said });
+    holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, state: null, said });
   play({
     'shows whether the applier works': when(
       unserved().mysql({ ageSeconds: 29, says: { 2: applying } }),

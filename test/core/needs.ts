@@ -20,6 +20,7 @@ import {
   unsettled,
 } from './judged-members.ts';
 import { approved, kept, off, room } from './judged-settings.ts';
+import { redoLogLeft, refusesData } from './judged-versions.ts';
 
 /** What a step can need of the whole cluster; true when it is met. */
 type Need = (snapshot: ClusterSnapshot, policy: RolloutPolicy, going: readonly MemberFacts[]) => boolean;
@@ -56,7 +57,7 @@ const nobodyUnsettled: Need = (snapshot, policy) =>
       (room(snapshot, policy) < 2 || down(snapshot, one) || crashes(one) || restartsInPlace(snapshot, policy, one)),
   );
 const noBackup: Need = ({ backupJobs, backupsUnreadable, budgets }, policy) =>
-  (off(policy, 'BackupRunning') || (backupJobs.length === 0 && !budgets.some(({ closed }) => closed))) &&
+  (off(policy, 'BackupRunning') || (backupJobs.length === 0 && !budgets.some((one) => one.closed && one.ofMoco))) &&
   (off(policy, 'BackupsUnreadable') || backupsUnreadable === null);
 const noForeignDemote: Need = ({ members }, policy) =>
   off(policy, 'ForeignDemote') ||
@@ -193,6 +194,7 @@ function revisionFails(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolea
   if (memory.verified || hasServed(snapshot, policy)) return false;
   if (policy.restore?.revision === statefulSet?.updateRevision) return true;
   return updated.some((one) => {
+    if (endedByItsNode(one)) return false;
     if (one.terminatingForSeconds !== null || lost(one) || memory.takenDown.includes(one.ordinal)) return false;
     if (participates(snapshot, one) && !restartsInPlace(snapshot, policy, one)) return false;
     if (stuckInPlace(one)) return true;
@@ -200,6 +202,12 @@ function revisionFails(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolea
     return crashes(one) || (down(snapshot, one) && blamed);
   });
 }
+
+/** Its node shuts down, is short of something, or makes room for another pod; what it used beyond its limits is its own. */
+export const endedByItsNode = ({ phase, failedReason, disruption, exceededLimits }: MemberFacts): boolean =>
+  phase === 'Failed' &&
+  !exceededLimits &&
+  (disruption !== null || /^(Terminated|(Node)?Shutdown|Evicted|Preempting|NodeAffinity)$/.test(failedReason ?? ''));
 
 /** Every pod that the StatefulSet is to have is there. */
 const noneToMake: Need = ({ cluster, statefulSet, members }) => {
@@ -306,7 +314,8 @@ const isImpaired: Need = (snapshot, _policy, going) =>
 const somebodyLeads: Need = (snapshot, policy, going) => {
   if (off(policy, 'FailoverUnfinished')) return true;
   const primary = primaryOf(snapshot);
-  if (primary === undefined) return false;
+  const { mocoState } = snapshot.cluster;
+  if (primary === undefined || mocoState === 'Failed' || mocoState === 'Lost') return false;
   if (participates(snapshot, primary)) return true;
   const gone = primary.terminatingForSeconds !== null || down(snapshot, primary);
   return !gone && serving(snapshot).some((one) => !going.includes(one));
@@ -382,16 +391,17 @@ const roomForOne: Need = (snapshot, policy, going) => {
 const keepsItsData: Need = (_snapshot, policy, going) =>
   off(policy, 'ClaimTerminating') ||
   going.every((one) => {
-    const { claims = [] } = one.recreatable ?? {};
-    return claims.every(({ state }) => state === 'missing' && one.unschedulable !== null);
+    const claims = one.recreatable.kind === 'asked' ? one.recreatable.claims : [];
+    return claims.every(({ state }) => state !== 'terminating' && one.unschedulable !== null);
   });
 const hasANode: Need = (_snapshot, policy, going) =>
-  off(policy, 'NodeTakesNoPods') || going.every(({ recreatable }) => recreatable === null || recreatable.tied === null);
+  off(policy, 'NodeTakesNoPods') ||
+  going.every(({ recreatable }) => recreatable.kind === 'notAsked' || recreatable.tied === null);
 const isAdmitted: Need = (_snapshot, policy, going) =>
   off(policy, 'SuccessorRefused') ||
-  going.every(({ recreatable }) => recreatable === null || recreatable.refusal === null);
+  going.every(({ recreatable }) => recreatable.kind === 'notAsked' || recreatable.refusal === null);
 const recentlyRead: Need = (_snapshot, _policy, going) =>
-  going.every(({ recreatable }) => recreatable !== null && recreatable.ageSeconds < 60);
+  going.every(({ recreatable }) => recreatable.kind === 'asked' && recreatable.ageSeconds < 60);
 
 interface Word {
   readonly lacks: boolean;
@@ -408,9 +418,10 @@ const leaderOf = ({ members, cluster }: ClusterSnapshot): string | undefined =>
  */
 const wordOf = (
   snapshot: ClusterSnapshot,
-  { replicaDelayGraceSeconds: grace }: RolloutPolicy,
+  { replicaDelayGraceSeconds, silentMemberGraceSeconds }: RolloutPolicy,
   one: MemberFacts,
 ): Word => {
+  const grace = Math.max(replicaDelayGraceSeconds, silentMemberGraceSeconds);
   const { mysql } = snapshot;
   if (mysql === null || mysql.problem !== null) return { lacks: false, backlog: false, silent: false };
   const recent = mysql.ageSeconds !== null && mysql.ageSeconds < 5;
@@ -427,6 +438,27 @@ const wordOf = (
     backlog: (known?.unapplied ?? 0) > 0,
     silent: (said.kind === 'unknown' || said.missing === null) && mute < grace,
   };
+};
+/** Somebody renews MOCO's Lease, as far as that may be read. */
+const mocoWorks: Need = ({ moco }, policy) => {
+  if (off(policy, 'MocoUnavailable') && moco.ageSeconds !== null && moco.ageSeconds < 10) return true;
+  if (moco.ageSeconds === null) return false;
+  if (moco.state === 'forbidden') return true;
+  const renewed = moco.renewedForSeconds !== null && moco.renewedForSeconds < moco.durationSeconds + 15;
+  return moco.ageSeconds < 10 && moco.state === 'held' && renewed;
+};
+/** Whoever stays has just said that it serves, or has not answered for longer than a dead node looks alive. */
+const othersAnswer: Need = (snapshot, policy, going) => {
+  if (off(policy, 'MemberSilent') || !serves(snapshot, policy, going)) return true;
+  const { primaryIndex, replicatesFromElsewhere } = snapshot.cluster;
+  return serving(snapshot)
+    .filter((one) => !going.includes(one))
+    .every((one) => {
+      const said = snapshot.memberAnswers.find(({ uid }) => uid === one.uid);
+      if (said === undefined || !(said.ageSeconds < 5)) return false;
+      if (said.reading.kind === 'unknown') return said.unknownForSeconds >= policy.silentMemberGraceSeconds;
+      return said.reading.kind === 'ready' || (replicatesFromElsewhere && one.ordinal === primaryIndex);
+    });
 };
 /** Whoever stays has received what the primary had committed; a few may lack it, as a few may be away. */
 const othersReceived: Need = (snapshot, policy, going) => {
@@ -490,11 +522,45 @@ const runsEverywhere: Need = ({ preflight }, policy) =>
   (off(policy, 'PreflightRunning') ||
     (preflight?.awaited ?? []).every(({ forSeconds }) => forSeconds >= policy.preflightTimeoutSeconds));
 
+/** No mysqld comes up on data that it refuses, and who works is not taken while that is known of another one. */
+const opensData: Need = (snapshot, policy, going) => {
+  if (off(policy, 'VersionRefused')) return true;
+  const stale = snapshot.members.filter(
+    (one) =>
+      one.revision !== snapshot.statefulSet?.updateRevision && one.terminatingForSeconds === null && !kept(policy, one),
+  );
+  const asked = serves(snapshot, policy, going) ? [...going, ...stale] : going;
+  return !asked.some((one) => refusesData(snapshot, one));
+};
+/** A mysqld that has ended without closing its redo log starts again as what it was; where nobody knows, one of them tries. */
+const readsLog: Need = (snapshot, policy, going) => {
+  if (off(policy, 'RedoLogOpen')) return true;
+  const ended = going.filter((one) => down(snapshot, one) || lost(one) || crashes(one));
+  const broken = ended.filter((one) => !participates(snapshot, one)).map((one) => redoLogLeft(snapshot, one));
+  return !broken.includes('other') && broken.filter((left) => left === 'maybe').length < 2;
+};
+
+/** A copy of hours begins anew: the agent of a replica that runs and is not ready has just said that it makes none. */
+const copiesNothing: Need = (snapshot, policy, going) =>
+  going.every((one) => {
+    const isReplica = one.ordinal !== snapshot.cluster.primaryIndex;
+    if (!isReplica || !running(snapshot, one) || crashes(one)) return true;
+    const mysqldRuns = one.containers.some(({ part, state }) => part === 'mysqld' && state === 'running');
+    if (!mysqldRuns) return true;
+    const told = one.clone;
+    const isLate = behindSince(one) >= policy.progressDeadlineSeconds;
+    if (told?.reading.kind === 'cloning') return off(policy, 'Cloning');
+    if (told?.reading.kind === 'unfinished') return off(policy, 'Cloning') || isLate;
+    if (off(policy, 'CloneUnknown')) return true;
+    if (told === null || told.ageSeconds >= 5) return false;
+    return told.reading.kind === 'notCloning' || isLate;
+  });
+
 type Needs = Readonly<Record<string, Need>>;
 
 /** By what happens, what has to be true of the cluster. Each is said in other words than the rules'. */
 const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
-  brings: { appliedUnlessDown, standsUnlessDown, notKept, comesUpUpdated },
+  brings: { appliedUnlessDown, standsUnlessDown, notKept, comesUpUpdated, opensData, readsLog },
   removes: { unprotected, noneToMake },
   freesClaims: { recentlyRead, keepsItsData },
   mustReturn: { hasANode, isAdmitted },
@@ -519,6 +585,9 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     everyOther: when(unreachable, everyOther),
     othersReceived: when((...all) => !leading(...all), othersReceived),
     othersAcknowledge,
+    mocoWorks,
+    othersAnswer,
+    copiesNothing,
   },
   reduces: { slot, rolesRest, failoverHadItsTime, roomForOne, nobodyResizes, runsEverywhere },
   takesHealthy: { noForeignDemote, healthy, budgetAllows },
@@ -533,6 +602,8 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     othersCaughtUp,
     othersApplied,
     noLongWrite,
+    mocoWorks,
+    othersAnswer,
     roomForOne,
   },
   losesRelayLog: { somebodyLeads },

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { HoldRule, Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
-import { member, revisionAfter, revisionBefore } from './member-builder.ts';
+import { dataRecord, member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { decideCase, updatesInPlace } from './table.ts';
 
 type Does = 'nothing' | 'keeps while held' | 'keeps until created' | 'updates new pods' | `${string} ${string}`;
@@ -107,7 +107,59 @@ describe('new pods while nobody works at the update revision', () => {
     'do so while every stale member is below the partition': when(stale(), 'keeps while held', 'PartitionReached', {
       partition: 3,
     }),
-    'do so while the first member fails': when(failing(), 'keeps while held', 'UpdateRevisionFailing'),
+    'do so while the first member fails whose mysqld has not started': when(
+      failing().members(member(2).updated().down('ImagePullBackOff').data(revisionBefore)),
+      'keeps while held',
+      'UpdateRevisionFailing',
+    ),
+    'do so while the kubelet refuses each pod of the first member': when(
+      failing().members(member(2).updated().failed().but({ failedReason: 'OutOfcpu' }).data(revisionBefore)),
+      'keeps while held',
+      'UpdateRevisionFailing',
+    ),
+    'do so while the first member, which the kubelet has refused, has no pod': when(
+      failing()
+        .missing(2)
+        .members(member(2).data(revisionBefore))
+        .memory({ failing: { member: 2, message: 'the pod has failed: OutOfcpu' } }),
+      'keeps while held',
+      'UpdateRevisionFailing',
+    ),
+    'do not while the first member fails whose mysqld has started': when(failing(), 'nothing', 'UpdateRevisionFailing'),
+    'come up at the update revision again once its mysqld has started': when(
+      failing().keepingRevisions(),
+      'updates new pods',
+      'UpdateRevisionFailing',
+    ),
+    'do not if a member serves at the update revision, whose sidecar has never been ready': when(
+      stale().members(member(2).updated().participatingFor(86_400).impaired('pmm', 'ImagePullBackOff')),
+      'nothing',
+      'UpdateRevisionFailing',
+    ),
+    'do not if a member has worked at the update revision in an earlier pod': when(
+      half().members(member(2).updated().unschedulable()),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'do not if the data of a member are of a revision between': when(
+      stale().members(member(2).but({ revision: 'between' })),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'do not if it is not known which mysqld has started on the data of a member': when(
+      stale().members(member(2).stale().lagging().dataUnknown()),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'come up at the update revision again if that is not known any more': when(
+      stale().keepingRevisions().missing(2).members(member(2).dataUnknown()),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
     'do not for a hold that ends within moments': when(
       stale().mysqlCluster({ reconciledGeneration: 1 }),
       'nothing',
@@ -225,6 +277,114 @@ describe('a member that somebody else takes', () => {
       { lostMembers: 'KeepRevision' },
     ),
     'keeps it while the rollout is paused': when(drained(), 'keeps until created', 'Paused', paused),
+    'keeps it to the end, when the kubelet ends the grace period': when(
+      half()
+        .keepingRevisions()
+        .members(member(1).stale().terminating(1).but({ graceSeconds: 0 })),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'keeps it only as long as its pod ends in its time, if a member has newer data': when(
+      half().keepingRevisions().members(member(1).stale().terminating(331)),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'does not keep it while its node does not answer, if a member has newer data': when(
+      half().members(member(1).stale().unreachable()),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'does not, if it is unknown which mysqld has started on its data': when(
+      half().members(member(1).stale().terminating().dataUnknown()),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'does, if its claim says that it is that of its pod': when(
+      half().members(
+        member(1)
+          .stale()
+          .terminating()
+          .data({ record: dataRecord(revisionBefore), lastRun: { ...dataRecord(revisionBefore), worked: false } }),
+      ),
+      'keeps until created',
+      'Paused',
+      paused,
+    ),
+    'does not, if another mysqld has started on its data than its claim says': when(
+      half()
+        .missing(1)
+        .members(
+          member(1).data({
+            record: dataRecord(revisionBefore),
+            lastRun: { ...dataRecord(revisionAfter), worked: false },
+          }),
+        ),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'does not, if its pod went while nobody watched it, whatever its claim says': when(
+      half()
+        .missing(1)
+        .members(member(1).data({ record: dataRecord(revisionBefore) })),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'does, if new pods came up at its revision all the time': when(
+      stale()
+        .keepingRevisions()
+        .missing(1)
+        .members(member(1).data({ record: dataRecord(revisionBefore) })),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'waits until the pod exists that a step has taken before': when(
+      cluster(5)
+        .templateChanged()
+        .members(member(4).stale().terminating(8), member(2).stale().terminating(3))
+        .memory({ waiting: [0, 1, 2, 3] }),
+      'nothing',
+      'MemberTerminating',
+    ),
+    'waits until that pod is created': when(
+      cluster(5)
+        .templateChanged()
+        .missing(4)
+        .members(member(2).stale().terminating(3))
+        .memory({ waiting: [0, 1, 2, 3] }),
+      'nothing',
+      'MemberMissing',
+    ),
+    'waits no longer once it exists': when(
+      cluster(5)
+        .templateChanged()
+        .members(member(4).updated().creating(1).data(revisionBefore), member(2).stale().terminating(9))
+        .memory({ waiting: [0, 1, 2, 3] }),
+      'keeps until created',
+      'MemberTerminating',
+    ),
+    'waits for none whose termination began later': when(
+      cluster(5)
+        .templateChanged()
+        .members(member(4).stale().terminating(2), member(2).stale().terminating(3))
+        .memory({ waiting: [0, 1, 2, 3] }),
+      'keeps until created',
+      'MemberTerminating',
+    ),
+    'waits for none whose pod is stuck': when(
+      cluster(5)
+        .templateChanged()
+        .members(member(4).stale().terminating(400), member(2).stale().terminating(3))
+        .memory({ waiting: [0, 1, 2, 3] }),
+      'keeps until created',
+      'MemberStuckTerminating',
+    ),
     'keeps it while it is pinned': when(drained(), 'keeps until created', 'MemberTerminating', { pinnedOrdinals: [1] }),
     'keeps it below the partition': when(drained(), 'keeps until created', 'MemberTerminating', { partition: 2 }),
     'keeps it outside of the maintenance windows': when(
@@ -235,7 +395,7 @@ describe('a member that somebody else takes', () => {
     'keeps it while the rollout waits for its slot': when(
       drained().queued(3, 2),
       'keeps until created',
-      'AwaitingFleetSlot',
+      'MemberTerminating',
     ),
     'keeps it while a node refuses the revision': when(
       drained().preflight({
@@ -253,7 +413,7 @@ describe('a member that somebody else takes', () => {
       { primaryUpdatePolicy: 'Manual' },
     ),
     'keeps it if it is the primary, whose pod does not exist, and a replica is pinned': when(
-      three(member(1).stale(), member(2).updated())
+      three(member(0).stale(), member(1).stale(), member(2).updated())
         .missing(0)
         .but({ strategyKeeper: 'policy' })
         .statefulSet({ currentRevision: revisionBefore })
@@ -339,7 +499,7 @@ describe('a member that came back too soon', () => {
   const cameBack = (verified: boolean) =>
     half()
       .keepingRevisions()
-      .members(member(1).updated().down('ImagePullBackOff'))
+      .members(member(1).updated().down('ImagePullBackOff').data(revisionBefore))
       .memory({ waiting: [0], verified, updatedOutOfBand: [1], createdWhileHeld: [{ ordinal: 1, started: false }] });
   play({
     'gets back its revision if its mysqld has not started': when(cameBack(true), 'restore 1', 'Paused', paused),
@@ -350,7 +510,13 @@ describe('a member that came back too soon', () => {
       paused,
     ),
     'gets back its revision if nothing is reported of it yet': when(
-      cameBack(true).members(member(1).updated().creating(0).but({ containers: [] })),
+      cameBack(true).members(
+        member(1)
+          .updated()
+          .creating(0)
+          .initContainer('moco-init', { state: 'waiting', reason: null })
+          .data(revisionBefore),
+      ),
       'restore 1',
       'Paused',
       paused,
@@ -386,7 +552,7 @@ describe('a member that came back too soon', () => {
     ),
     'stays as it is if a step has updated it': when(
       half()
-        .members(member(1).updated().down('ImagePullBackOff'))
+        .members(member(1).updated().down('ImagePullBackOff').data(revisionBefore))
         .memory({ waiting: [0], verified: true }),
       'nothing',
       'Paused',
@@ -394,7 +560,7 @@ describe('a member that came back too soon', () => {
     ),
     'is awaited until its pod exists again': when(
       cameBack(true)
-        .members(member(1).updated().down('ImagePullBackOff').terminating())
+        .members(member(1).updated().down('ImagePullBackOff').data(revisionBefore).terminating())
         .memory({ ...outOfBand, taken: [{ ordinal: 1, uid: 'uid-1', restores: true }] }),
       'nothing',
       'Paused',
@@ -429,7 +595,11 @@ describe('a member that came back too soon', () => {
     'gets the revision of the others if the template changes once more while its pod goes': when(
       half()
         .keepingRevisions()
-        .members(member(0).stale(), member(1).stale().but({ revision: 'between' }).terminating(), member(2).stale())
+        .members(
+          member(0).stale(),
+          member(1).but({ revision: 'between' }).terminating().data(revisionBefore),
+          member(2).stale(),
+        )
         .memory({ waiting: [0, 1, 2], verified: false, taken: [{ ordinal: 1, uid: 'uid-1', restores: true }] }),
       'nothing',
       'Paused',
@@ -448,6 +618,15 @@ describe('a member that came back too soon', () => {
 });
 
 describe('a member that a person wants back at its revision', () => {
+  const ofVersion = (version: string | null, image: string | null = null) =>
+    member(2)
+      .updated()
+      .down('CrashLoopBackOff')
+      .data({ lastRun: { revision: revisionAfter, image, version, worked: true } });
+  const beforeWith = (image: string) =>
+    member(1)
+      .stale()
+      .data({ lastRun: { revision: revisionBefore, image, version: null, worked: true } });
   const settings = { restore: { revision: revisionAfter, ordinals: [2] } };
   play({
     'is deleted once new pods come up at that revision': when(
@@ -468,7 +647,7 @@ describe('a member that a person wants back at its revision', () => {
     ),
     'is left if the rollout would update it again at once': when(
       failing().keepingRevisions(),
-      'nothing',
+      'updates new pods',
       'UpdatedMemberNotParticipating',
       { ...settings, overrides: [{ rule: 'UpdateRevisionFailing', remainingSeconds: 60 }] },
     ),
@@ -492,20 +671,41 @@ describe('a member that a person wants back at its revision', () => {
     ),
     'is left if it participates': when(
       failing().keepingRevisions().members(member(2).updated().participatingFor(1)),
-      'nothing',
+      'updates new pods',
       'UpdateRevisionFailing',
       settings,
     ),
     'is left if it has worked since, and only starts again': when(
       failing().keepingRevisions().members(member(2).updated().crashLooping('mysqld', 1)),
-      'nothing',
+      'updates new pods',
       'UpdateRevisionFailing',
       settings,
     ),
     'holds the revision afterwards': when(stale(), 'keeps while held', 'UpdateRevisionFailing', settings),
-    'is asked for about one revision alone': when(failing().keepingRevisions(), 'nothing', 'UpdateRevisionFailing', {
-      restore: { revision: 'another', ordinals: [2] },
-    }),
+    'is asked for about one revision alone': when(
+      failing().keepingRevisions(),
+      'updates new pods',
+      'UpdateRevisionFailing',
+      { restore: { revision: 'another', ordinals: [2] } },
+    ),
+    'is left if MySQL does not support the way back from the version of its data': when(
+      failing().members(ofVersion('8.5.0')),
+      'nothing',
+      'UpdateRevisionFailing',
+      settings,
+    ),
+    'is left if the version of its data is not known': when(
+      failing().members(ofVersion(null)),
+      'nothing',
+      'UpdateRevisionFailing',
+      settings,
+    ),
+    'is deleted if the image of mysqld is the same, whatever its version is': when(
+      failing().keepingRevisions().members(ofVersion(null, 'mysql@sha256:1'), beforeWith('mysql@sha256:1')),
+      'restore 2',
+      'UpdateRevisionFailing',
+      settings,
+    ),
   });
 });
 
@@ -513,7 +713,10 @@ describe('what new pods come up at stays as it is', () => {
   const drained = () => stale().members(member(1).stale().terminating());
   const complete = () => cluster(3).keepingRevisions(revisionAfter);
   const cameBack = () =>
-    half().keepingRevisions().members(member(1).updated().down('ImagePullBackOff')).memory(outOfBand);
+    half()
+      .keepingRevisions()
+      .members(member(1).updated().down('ImagePullBackOff').data(revisionBefore))
+      .memory(outOfBand);
   const never: Readonly<Record<string, readonly [(given: ClusterBuilder) => ClusterBuilder, HoldRule]>> = {
     'while the StatefulSet is being deleted': [(one) => one.statefulSet({ deleting: true }), 'StatefulSetDeleting'],
     'while the cluster is offline': [(one) => one.mysqlCluster({ offline: true }), 'Offline'],
@@ -522,12 +725,14 @@ describe('what new pods come up at stays as it is', () => {
       'ForcedRollingUpdate',
     ],
   };
+  /** What a person has asked for is shown before a moment of the StatefulSet. */
+  const heldBy = (hold: HoldRule): HoldRule => (hold === 'StatefulSetDeleting' ? 'Paused' : hold);
   play(
     Object.fromEntries(
       Object.entries(never).flatMap(([sentence, [change, hold]]) => [
         [`${sentence}, and somebody else takes a member`, when(change(drained()), 'nothing', hold)],
         [`${sentence}, and every member is updated`, when(change(complete()), 'nothing', hold)],
-        [`${sentence}, and a member came back too soon`, when(change(cameBack()), 'nothing', hold, paused)],
+        [`${sentence}, and a member came back too soon`, when(change(cameBack()), 'nothing', heldBy(hold), paused)],
       ]),
     ),
   );
@@ -540,7 +745,7 @@ describe('what new pods come up at stays as it is', () => {
     'before that, though a member came back too soon': when(
       cameBack().statefulSet({ observed: false }),
       'nothing',
-      'StatefulSetNotObserved',
+      'Paused',
       paused,
     ),
   });
@@ -576,14 +781,22 @@ describe('what a member that somebody else takes comes back as', () => {
     const both = half().members(member(1).stale().terminating(), member(2).updated().terminating());
     expect(despite(both)).to.deep.equal({ as: 'updated', because, despite: 'setsBack' });
     const unknown = cluster(3)
-      .templateChanged()
+      .members(...[0, 1, 2].map((ordinal) => member(ordinal).dataUnknown()))
       .missing(0, 1, 2)
       .memory({ waiting: [0, 1, 2] });
-    expect(despite(unknown)).to.deep.equal({ as: 'updated', because, despite: 'revision' });
+    expect(despite(unknown)).to.deep.equal({ as: 'updated', because, despite: 'data' });
   });
 
   it('is told of one that came back too soon', () => {
-    const tooSoon = (reason: string) => half().members(member(1).updated().down(reason)).memory(outOfBand);
+    const tooSoon = (reason: string) =>
+      half()
+        .members(
+          member(1)
+            .updated()
+            .down(reason)
+            .data(reason === 'ErrImagePull' ? revisionBefore : revisionAfter),
+        )
+        .memory(outOfBand);
     const because = { rule: 'Paused' };
     expect(backOf(tooSoon('ErrImagePull'), 1, paused)).to.deep.equal({ as: 'updated', because, despite: 'created' });
     expect(backOf(tooSoon('CrashLoopBackOff'), 1, paused)).to.deep.equal({

@@ -5,8 +5,8 @@ import { type MemberBuilder, member, revisionAfter } from './member-builder.ts';
 import { decideCase, deletes, evicts, holds, notYet, play, tooYoung, when } from './table.ts';
 
 const factsOf = (builder: MemberBuilder) => builder.facts(0, 'revision');
-const unfinished = (member: number, said: ReplicaSaid | null = null) =>
-  holds({ rule: 'FailoverUnfinished', primary: 0, member, graceSeconds: 180, said });
+const unfinished = (member: number, said: ReplicaSaid | null = null, state: 'Failed' | 'Lost' | null = null) =>
+  holds({ rule: 'FailoverUnfinished', primary: 0, member, graceSeconds: 180, state, said });
 const awaitingFailover = holds({ rule: 'AwaitingFailover', primary: 0, replica: null, graceSeconds: 180 });
 
 describe('members that are down', () => {
@@ -122,7 +122,7 @@ describe('members that run without participating', () => {
       deletes('MemberNotParticipating', 1),
     ),
     'and goes with a quorum that participates at once': when(
-      stale(5).members(member(1).starting(), member(4).lagging()),
+      stale(5).members(member(1).starting().clone({ kind: 'notCloning' }), member(4).lagging()),
       deletes('MemberNotParticipating', 1),
     ),
     'one that was never given a role never counts, however long the other has been behind': when(
@@ -211,7 +211,7 @@ describe('members of several kinds that do not participate', () => {
         member(1).stale().unreachable(),
         member(2).stale().unreachable(),
       ).primaryUnavailableFor(180),
-      holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, said: null }),
+      holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, state: null, said: null }),
     ),
     'the primary is not taken for a replica when too few others participate': when(
       three(member(0).stale().lagging(), member(2).updated().lagging()).primaryUnavailableFor(180),
@@ -470,8 +470,8 @@ describe('a member that recovers', () => {
       stale().members(member(2).lagging(60)),
       deletes('MemberNotParticipating', 2),
     ),
-    'goes as replica at once if it has never followed': when(
-      stale().members(member(2).starting()),
+    'goes as replica at once if it has never followed and does not clone': when(
+      stale().members(member(2).starting().clone({ kind: 'notCloning' })),
       deletes('MemberNotParticipating', 2),
     ),
     'goes as replica at once if it crashes again and again': when(
@@ -535,6 +535,57 @@ describe('a member that recovers', () => {
         )
         .primaryUnavailableFor(300),
       deletes('PrimaryNotParticipating', 0),
+    ),
+  });
+});
+
+/** The pod network of the primary is cut: its probes, which are local, go on to pass, and MOCO says so. */
+const unreachedPrimary = (mocoState: 'Failed' | 'Lost', ...others: readonly MemberBuilder[]) =>
+  stale()
+    .members(...others)
+    .mysqlCluster({ healthy: false, available: false, mocoState });
+
+describe('a primary that MOCO does not reach although its pod is ready', () => {
+  const running = [member(1).lagging(600), member(2).lagging(600)];
+  const impaired = member(0).impaired('slow-log');
+  play({
+    'leads no replica': when(unreachedPrimary('Failed', ...running), unfinished(2, null, 'Failed')),
+    'leads none either while too few are left for a failover': when(
+      unreachedPrimary('Lost', ...running),
+      unfinished(2, null, 'Lost'),
+    ),
+    'does not let an impaired replica go': when(
+      unreachedPrimary('Failed', member(2).impaired('slow-log')),
+      unfinished(2, null, 'Failed'),
+    ),
+    'does not go itself, however long it has been settled': when(
+      unreachedPrimary('Failed', impaired, member(1).updated(), member(2).updated()),
+      holds({ rule: 'RolesNotSettled', members: [0], unavailable: true, state: 'Failed' }),
+    ),
+    'does not keep members that are down': when(
+      unreachedPrimary('Lost', member(2).down('CrashLoopBackOff')),
+      deletes('MemberDown', 2),
+    ),
+    'lets replicas go by an override': when(
+      unreachedPrimary('Lost', ...running),
+      deletes('MemberNotParticipating', 2),
+      { overrides: [{ rule: 'FailoverUnfinished', remainingSeconds: 60 }] },
+    ),
+  });
+
+  const unavailable = { healthy: false, available: false };
+  play({
+    'is waited for without an end if MOCO gives no reason': when(
+      stale()
+        .members(member(2).lagging(600))
+        .mysqlCluster({ ...unavailable, mocoState: null }),
+      holds({ rule: 'RolesNotSettled', members: [0], unavailable: true }),
+    ),
+    'is not waited for if MOCO reaches it and another member has to be repaired': when(
+      stale()
+        .members(member(2).lagging(600))
+        .mysqlCluster({ ...unavailable, mocoState: 'Incomplete' }),
+      deletes('MemberNotParticipating', 2),
     ),
   });
 });

@@ -112,8 +112,9 @@ describe('healthy replicas', () => {
 
 describe('the budget', () => {
   type Cause = Extract<Hold, { rule: 'BlockedByPDB' }>['cause'];
-  const blocked = (cause: Cause, message: string | null = null) =>
-    holds({ rule: 'BlockedByPDB', budget: 'moco-test', cause, healthy: 3, needed: 2, message });
+  const blockedHold = (cause: Cause, message: string | null = null) =>
+    ({ rule: 'BlockedByPDB', budget: 'moco-test', cause, healthy: 3, needed: 2, message }) as const;
+  const blocked = (cause: Cause, message: string | null = null) => holds(blockedHold(cause, message));
   const causes: Readonly<Record<Cause, { readonly applies: Case; readonly justDoesNot: Case }>> = {
     closed: {
       applies: when(
@@ -151,8 +152,16 @@ describe('the budget', () => {
         evicts('ReplicaHealthy', 2),
       ),
     },
+    closedByOthers: {
+      applies: when(stale().budgets({ name: 'freeze-nodes', closed: true, disruptionsAllowed: 0 }), {
+        hold: { ...blockedHold('closedByOthers'), budget: 'freeze-nodes' },
+      }),
+      justDoesNot: when(stale().budgets({ name: 'freeze-nodes' }), evicts('ReplicaHealthy', 2)),
+    },
     several: {
-      applies: when(stale().budgets({}, { name: 'of-somebody-else' }), blocked('several')),
+      applies: when(stale().budgets({}, { name: 'of-somebody-else' }), {
+        hold: { ...blockedHold('several'), budget: 'of-somebody-else' },
+      }),
       justDoesNot: when(stale().budgets({}), evicts('ReplicaHealthy', 2)),
     },
   };

@@ -100,6 +100,7 @@ function older(snapshot: ClusterSnapshot, seconds: number): ClusterSnapshot {
       })),
       waitedForWritesSeconds: mysql.waitedForWritesSeconds === 0 ? 0 : age(mysql.waitedForWritesSeconds),
     },
+    policyGone: snapshot.policyGone && { ...snapshot.policyGone, sinceSeconds: age(snapshot.policyGone.sinceSeconds) },
     budgets: snapshot.budgets.map((budget) => ({ ...budget, refusedForSeconds: age(budget.refusedForSeconds) })),
     memory: {
       ...memory,

@@ -17,7 +17,12 @@ import {
 } from './table.ts';
 
 const endsWith = (ordinal: number, state: EndingClaim['state'] = 'terminating') =>
-  holds({ rule: 'ClaimTerminating', member: ordinal, claims: [{ name: `mysql-data-moco-test-${ordinal}`, state }] });
+  holds({
+    rule: 'ClaimTerminating',
+    member: ordinal,
+    claims: [{ name: `mysql-data-moco-test-${ordinal}`, state }],
+    uncloneable: null,
+  });
 const overridden = { overrides: [{ rule: 'ClaimTerminating', remainingSeconds: 60 }] };
 
 describe('a claim that is being deleted', () => {
@@ -152,8 +157,19 @@ const nobodyServes = (): ClusterBuilder =>
 describe('what was not read', () => {
   it('is asked for of the primary as well, whose repair comes first, while the replicas are held for longer', () => {
     const given = nobodyServes().members(member(0).stale().lagging().recreatable(null));
-    const { hold, asksRecreatable } = decideCase({ given, settings: {} });
-    expect([hold?.rule, asksRecreatable]).to.deep.equal(['FailoverUnfinished', [0]]);
+    const { hold, asks } = decideCase({ given, settings: {} });
+    expect(hold?.rule).to.equal('FailoverUnfinished');
+    expect(asks).to.deep.include({ kind: 'recreatable', members: [0] });
+  });
+
+  it('is asked together with the other answers for which a step waits last', () => {
+    const fresh = [0, 1, 2].map((ordinal) => member(ordinal).stale().recreatable(null));
+    const given = stale()
+      .members(...fresh)
+      .mocoLease({ ageSeconds: null })
+      .answers(1, { kind: 'ready' }, { ageSeconds: 60 });
+    const { asks } = decideCase({ given, settings: {} });
+    expect(asks.map(({ kind }) => kind)).to.include.members(['recreatable', 'moco', 'members']);
   });
   const unread = holds({ rule: 'RecreationUnknown', members: [2] });
   play({

@@ -7,6 +7,7 @@ import {
   explainEvidence,
   explainRecreated,
   explainStep,
+  pointedOut,
   type Recreated,
   timeText,
 } from '../../src/core/sentences.ts';
@@ -36,24 +37,24 @@ describe('a duration of a fleet', () => {
 });
 
 describe('the sentence for what a member comes back as', () => {
-  const taken = 'somebody else has taken its pod';
+  const taken = 'somebody else deleted its pod';
   const forms: Forms<Recreated> = [
     { as: 'before', because: { rule: 'Paused' } },
-    `${taken}; it comes back at the revision that it had: Paused holds`,
+    `${taken}; it comes back at its previous revision: Paused holds`,
     { as: 'before', because: 'pinned' },
-    `${taken}; it comes back at the revision that it had: it is pinned`,
+    `${taken}; it comes back at its previous revision: it is pinned`,
     { as: 'updated', because: null },
     `${taken}; it comes back updated: the revision works, and nothing holds the rollout`,
     { as: 'updated', because: 'partition', despite: 'created' },
     `${taken}, and it is updated although it is below the partition: it was created before moco-rollout could act`,
     { as: 'updated', because: 'unverified', despite: 'started' },
-    `${taken}, and it is updated although no member has shown that the update revision works: it was created before moco-rollout could act, and its mysqld has started, so it is left`,
+    `${taken}, and it is updated although no member has shown that the update revision works: it was created before moco-rollout could act, and its mysqld has started, so it is left alone`,
     { as: 'updated', because: 'setting', despite: 'setsBack' },
-    `${taken}, and it is updated although lostMembers is KeepRevision: a member that has worked at the update revision is created again as well, and must not go back`,
+    `${taken}, and it is updated although lostMembers is KeepRevision: new pods would start at a revision that is older than the data of a member`,
     { as: 'updated', because: 'pinned', despite: 'admission' },
     `${taken}, and it is updated although it is pinned: admission does not keep new pods at the current revision`,
-    { as: 'updated', because: 'pinned', despite: 'revision' },
-    `${taken}, and it is updated although it is pinned: the revision that it had is not known`,
+    { as: 'updated', because: 'pinned', despite: 'data' },
+    `${taken}, and it is updated although it is pinned: it is unknown which mysqld has started on its data`,
   ];
 
   it('has one for each case', () => expectSentences(forms, explainRecreated));
@@ -76,7 +77,7 @@ describe('the sentence for what a member shows', () => {
       'the pod has failed: OutOfcpu',
     ],
     earlier: [{ kind: 'earlier', message: 'the pod has failed: OutOfcpu' }, 'the pod has failed: OutOfcpu'],
-    restored: [{ kind: 'restored' }, 'a person has asked to give it back the revision that it had'],
+    restored: [{ kind: 'restored' }, 'a person has asked for its previous revision'],
     unschedulable: [
       { kind: 'unschedulable', message: '0/3 nodes are available: 3 Insufficient memory. ' },
       'no node takes the pod: 0/3 nodes are available: 3 Insufficient memory',
@@ -131,9 +132,9 @@ describe('the sentence for a step', () => {
     none: [{ kind: 'none' }, 'nothing to do'],
     restore: [
       { kind: 'restore', rule: 'UpdatedByOthers', targets: [targetOf(2)] },
-      'deleting moco-test-2, which comes back at the revision that it had: somebody else has taken its pod, and its mysqld has not started at the update revision',
+      'deleting moco-test-2, which comes back at its previous revision: somebody else deleted its pod, and its mysqld has not started at the update revision',
       { kind: 'restore', rule: 'RestoreRequested', targets: [targetOf(2)] },
-      'deleting moco-test-2, which comes back at the revision that it had: a person has asked for that',
+      'deleting moco-test-2, which comes back at its previous revision: a person has requested it',
     ],
     delete: [
       deletion('MemberDown', 2, 1),
@@ -155,7 +156,7 @@ describe('the sentence for a step', () => {
     ],
     updateInPlace: [
       updating(changeOf()),
-      'updating moco-test-2 in place: the revisions differ by nothing',
+      'updating moco-test-2 in place: the revisions do not differ',
       updating({ ...changeOf(), labels: { team: 'a' }, annotations: { note: null } }),
       'updating moco-test-2 in place: only metadata changes (team, note)',
       updating(changeOf('agent', 'slow-log')),
@@ -195,9 +196,9 @@ describe('the sentence for a step', () => {
       { kind: 'setStrategy', newPods: 'UpdateRevision' },
       'setting the update strategy of the StatefulSet to OnDelete',
       { kind: 'setStrategy', newPods: 'CurrentRevision', lasts: 'whileHeld' },
-      'letting lost members come back at the revision that they had, while the rollout is held',
+      'letting lost members come back at their previous revision while the rollout is held',
       { kind: 'setStrategy', newPods: 'CurrentRevision', lasts: 'untilCreated' },
-      'letting lost members come back at the revision that they had, until their pods exist again',
+      'letting lost members come back at their previous revision until their pods exist again',
     ],
     setPartition: [
       { kind: 'setPartition', rule: 'ReplicaHealthy', partition: 2, targets: [targetOf(2)] },
@@ -212,5 +213,25 @@ describe('the sentence for a step', () => {
   };
   for (const [kind, forms] of Object.entries(steps)) {
     it(`${kind} has one`, () => expectSentences(forms, explainStep));
+  }
+});
+
+describe('a refusal of the API server', () => {
+  const webhooks = 'kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations -o yaml';
+  const refusals: Readonly<Record<string, string | null>> = {
+    'pods "moco-a-2" is forbidden: exceeded quota: small, requested: cpu=1, used: cpu=3, limited: cpu=3':
+      'kubectl describe resourcequota small',
+    'admission webhook "validate.kyverno.svc-fail" denied the request: no': webhooks,
+    'Internal error occurred: failed calling webhook "x.example.com": dial tcp: no route': webhooks,
+    "ValidatingAdmissionPolicy 'no-latest' with binding 'all' denied request: no":
+      'kubectl get validatingadmissionpolicy no-latest -o yaml',
+    'pods "a" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot':
+      'kubectl get namespace --show-labels',
+    'pods "a" is forbidden: maximum cpu usage per Container is 1, but limit is 2': 'kubectl describe limitrange',
+    'the object has been modified': null,
+  };
+  for (const [message, command] of Object.entries(refusals)) {
+    it(`${command === null ? 'is shown as it is' : `points to ${command}`}: ${message.slice(0, 60)}`, () =>
+      expect(pointedOut(`${message}.`)).to.equal(command === null ? message : `${message} (see \`${command}\`)`));
   }
 });

@@ -3,7 +3,9 @@ import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
 /** Facts of a cluster that waits for nobody, where nothing has failed and nothing else is under way. */
 export const undisturbed = {
   contention: null,
+  templateWriters: [],
   settingsProblem: null,
+  policyGone: null,
   createFailure: null,
   released: false,
   wasAdopted: false,
@@ -11,9 +13,18 @@ export const undisturbed = {
   fleetQueue: null,
   fleetInterval: null,
   maintenance: null,
+  moco: {
+    lease: 'moco-system/moco',
+    state: 'held',
+    ageSeconds: 0,
+    renewedForSeconds: 0,
+    durationSeconds: 15,
+    holder: 'moco-controller-a',
+  },
   checks: [],
   laterStageWaits: false,
   preflight: null,
+  preflightPodsExist: false,
   unobservedEvictions: 0,
   admissionProblem: null,
   adoptionAgesSeconds: [],

@@ -79,7 +79,7 @@ describe('containers restart in place', () => {
     ),
     'through the gates of an eviction: other clusters': when(
       changeable('slow-log').queued(1, 2),
-      holds({ rule: 'AwaitingFleetSlot', place: 1, limit: 2, stalled: 0 }),
+      holds({ rule: 'AwaitingFleetSlot', place: 1, limit: 2, stuck: [] }),
       ifPossible,
     ),
     'through the gates of an eviction: a protected member': when(
@@ -113,7 +113,10 @@ describe('containers restart in place', () => {
     'and the restart that was asked for is no crash': when(
       three(
         member(1).stale(),
-        member(2).restartsInPlace('agent').container('agent', { restarts: 1, ready: false, readySinceRestart: false }),
+        member(2)
+          .restartsInPlace('agent')
+          .container('agent', { restarts: 1, ready: false, readySinceRestart: false })
+          .but({ ready: false }),
       ),
       holds({ rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'containers', containers: ['agent'] } }),
       ifPossible,
@@ -124,7 +127,8 @@ describe('containers restart in place', () => {
         member(1).stale(),
         member(2)
           .restartsInPlace('slow-log')
-          .container('slow-log', { restarts: 2, ready: false, readySinceRestart: false }),
+          .container('slow-log', { restarts: 2, ready: false, readySinceRestart: false })
+          .but({ ready: false }),
       ),
       holds({
         rule: 'UpdateRevisionFailing',
@@ -139,7 +143,8 @@ describe('containers restart in place', () => {
         member(1).stale(),
         member(2)
           .restartsInPlace('slow-log')
-          .container('slow-log', { state: 'waiting', reason: 'ImagePullBackOff', ready: false }),
+          .container('slow-log', { state: 'waiting', reason: 'ImagePullBackOff', ready: false })
+          .but({ ready: false }),
       ),
       holds({
         rule: 'UpdateRevisionFailing',

@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
-import { glob, readFile } from 'node:fs/promises';
+import { glob, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { executableName, pluginName } from '../../hack/plugin/krew.ts';
 import { platforms } from '../../hack/plugin/platforms.ts';
+import { clusterKind } from '../../src/moco/names.ts';
 import { FakeCluster } from '../cli/fake-cluster.ts';
 import { filledIn, isRunUnderItsHeading, kindOf, partsOf } from './command-kind.ts';
 import { type DocumentedCommand, documentedCommands, root } from './markdown.ts';
@@ -97,14 +99,20 @@ describe('the commands in the documents', () => {
   it('are accepted by the plugin', async () => {
     const lines = ofKind('plugin');
     expect(lines).to.include('kubectl moco-rollout release --all --all-namespaces');
+    // A reader's own manifest.
+    const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-commands-'));
+    const manifest = join(directory, 'cluster.json');
     for (const line of lines) {
       const cluster = await FakeCluster.start();
+      await writeFile(manifest, JSON.stringify(cluster.server.get(clusterKind, 'test')));
       const [, , ...argv] = filledIn(line)
         .replace(/ > \S+$/, '')
+        .replace(/ -f \S+\.yaml$/, ` -f ${manifest}`)
         .split(' ');
       const { status, err } = await (argv.includes('--watch') ? cluster.watch(null, ...argv) : cluster.run(...argv));
       await cluster.close();
       expect(status, `${line}: ${err}`).not.to.equal(2);
     }
+    await rm(directory, { recursive: true });
   });
 });

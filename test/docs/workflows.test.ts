@@ -9,7 +9,7 @@ import { root } from './markdown.ts';
 interface Step {
   readonly uses?: string;
   readonly run?: string;
-  readonly with?: Readonly<Record<string, string | number>>;
+  readonly with?: Readonly<Record<string, string | number | boolean>>;
 }
 
 interface Job {
@@ -42,7 +42,7 @@ const manifests: Readonly<Record<string, string>> = {
   'github-actions': '.github/workflows',
 };
 
-const workflows = ['build.yml', 'ci.yml', 'codeql.yml', 'release.yml'];
+const workflows = ['build.yml', 'ci.yml', 'codeql.yml', 'dependency-review.yml', 'release.yml', 'scorecard.yml'];
 
 const text = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
 
@@ -112,10 +112,20 @@ describe('the CI workflow', () => {
 it('the workflows name every action by a commit, and its version beside it', async () => {
   for (const name of workflows) {
     const used = [...(await text(`.github/workflows/${name}`)).matchAll(/uses: (?!\.\/)(.*)/g)].map(([, one]) => one);
-    expect(used.length, name).to.be.greaterThan(2);
+    expect(used.length, name).to.be.greaterThan(1);
     for (const one of used) expect(one, name).to.match(/^[\w-]+(?:\/[\w-]+)+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   }
 });
+
+it('the workflows leave no token in what they check out, where code of npm could read it', async () => {
+  for (const name of workflows) {
+    for (const step of stepsOf(parse(await text(`.github/workflows/${name}`)) as Workflow)) {
+      if (step.uses?.startsWith('actions/checkout@')) expect(step.with?.['persist-credentials'], name).to.equal(false);
+    }
+  }
+});
+
+const ownCode = /checkout|\bmake |hack\/|npm/;
 
 describe('the release workflow', () => {
   let release: Workflow;
@@ -134,12 +144,12 @@ describe('the release workflow', () => {
     expect((parse(await text('.github/workflows/ci.yml')) as Workflow).on).to.have.property('workflow_call');
     expect(release.jobs['build']?.needs).to.deep.equal(['ci', 'advisories', 'version']);
     expect(release.jobs['build']?.uses).to.equal('./.github/workflows/build.yml');
-    expect(release.jobs['publish']?.needs).to.deep.equal(['build']);
+    expect(release.jobs['publish']?.needs).to.deep.equal(['build', 'version']);
     expect(JSON.stringify(release.jobs['advisories'])).to.contain('make audit');
   });
 
   it('publishes image, chart, plugin, SBOM and licences with the version of package.json', () => {
-    expect(commands).to.match(/docker buildx build [^]* --push/);
+    expect(commands).to.match(/docker buildx build [^]* --output type=oci,dest=image\.tar/);
     expect(JSON.stringify(release.jobs['version'])).to.match(/\$GITHUB_REF_NAME.*package\.json/);
     for (const made of [
       ...['checksums.txt', `${pluginName}.yaml`, '*.tar.gz'].map((name) => `dist/plugin/${name}`),
@@ -155,13 +165,15 @@ describe('the release workflow', () => {
 
   it('packages the chart with the published image, and signs both and every file', () => {
     const order = [
-      /docker buildx build [^]* --push/,
+      /docker buildx build [^]* --output type=oci/,
       /hack\/release\/chart\.ts --repository "\$IMAGE" --digest "\$DIGEST"/,
       /helm package dist\/chart\/moco-rollout /,
-      /helm push dist\/chart\/\*\.tgz "oci:/,
+      /skopeo copy [^\n]* oci-archive:image\.tar "docker:\/\/\$IMAGE@\$DIGEST"/,
+      /helm push files\/\*\.tgz "oci:/,
       /cosign sign --yes "\$IMAGE@\$IMAGE_DIGEST" "\$CHART@\$CHART_DIGEST"/,
       /cd files\n *for file in \*; do cosign sign-blob /,
-      /gh release create .* files\/\*/,
+      /skopeo copy [^\n]* "docker:\/\/\$IMAGE:\$\{GITHUB_REF_NAME#v\}"/,
+      /gh release create [^]* files\/\*/,
     ].map((command) => commands.search(command));
     expect(order).to.not.include(-1);
     expect(order).to.deep.equal(order.toSorted((a, b) => a - b));
@@ -173,7 +185,7 @@ describe('the release workflow', () => {
       .map((step) => step.with?.['subject-name'] ?? step.with?.['subject-path']);
     expect(subjects).to.deep.equal([
       '${{ vars.IMAGE }}',
-      '${{ needs.files.outputs.chart }}',
+      '${{ needs.push.outputs.chart }}',
       'files/*\n!files/*.sigstore.json\n',
     ]);
   });
@@ -199,6 +211,26 @@ describe('the release workflow', () => {
       publish: { contents: 'write' },
     });
     const { steps = [] } = build.jobs['signatures'] ?? {};
-    expect(JSON.stringify(steps)).not.to.match(/checkout|\bmake |hack\/|npm/);
+    expect(JSON.stringify(steps)).not.to.match(ownCode);
+  });
+
+  it('gives the password of the registry to no job that runs code of the repository or of npm', () => {
+    const jobs = Object.entries(build.jobs).filter(([, job]) => JSON.stringify(job).includes('IMAGE_PASSWORD'));
+    expect(jobs.map(([name]) => name)).to.deep.equal(['push', 'signatures']);
+    for (const [name, job] of jobs) expect(JSON.stringify(job), name).not.to.match(ownCode);
+  });
+
+  it('lets no job that runs code of the repository or of npm write anything, releases included', () => {
+    for (const { jobs } of [build, release]) {
+      for (const [name, { uses, permissions = {}, ...job }] of Object.entries(jobs)) {
+        const writes = Object.values(permissions).includes('write');
+        // Another workflow hands its own jobs what they may do.
+        if (uses === undefined && writes) expect(JSON.stringify(job), name).not.to.match(ownCode);
+      }
+    }
+  });
+
+  it('compares Node in the image with the list that its project has signed', () => {
+    expect(commands.match(/hack\/release\/verify-node\.sh tree\/linux_(?:amd64|arm64)\//g)).to.have.length(2);
   });
 });

@@ -16,21 +16,31 @@ function demo(flag: string): Promise<{ readonly code: number; readonly stdout: s
 describe('make demo', function () {
   this.timeout(60_000);
 
-  it('shows a rollout, a bad revision that halts, and its correction, and names the next step', async () => {
+  it('shows a rollout, a bad revision that halts, its correction, and what the StatefulSet would have done', async () => {
     const { code, stdout, stderr } = await demo('--speed=max');
     expect(code, stderr).to.equal(0);
-    const [, good = '', bad = '', corrected = ''] = stdout.split(
-      /^A new image|^An image that crashes|^Its correction/m,
+    const [, good = '', bad = '', corrected = '', beside = ''] = stdout.split(
+      /^A new image|^An image that crashes|^Its correction|^The same rollout/m,
     );
-    const rolledOut = /Progressing +0\/3[^]* 1\/3[^]* 2\/3[^]* AwaitingSwitchover[^]* UpToDate +3\/3/;
+    const rolledOut =
+      /Progressing, 0 of 3[^]* 1 of 3[^]* 2 of 3[^]* AwaitingSwitchover[^]* primary: [^]* UpToDate, 3 of 3 updated/;
     expect(good).to.match(rolledOut);
     expect(bad)
-      .to.match(/Failing +1\/3 +UpdateRevisionFailing[^]*2 down/)
-      .and.not.match(/UpToDate[^]* 2\/3/);
+      .to.match(/moco-test-2: fails at the new revision[^]* UpdateRevisionFailing: /)
+      .and.not.match(/2 of 3 updated/);
     expect(corrected)
-      .to.match(/Progressing +0\/3 .*2 down Next/)
+      .to.match(/moco-test-2: fails at the old revision/)
       .and.match(rolledOut);
-    expect(corrected.split('\n').slice(-4).join('\n')).to.contain('make demo-cluster');
+    expect(beside).to.match(/1 of 3 works, COMMITS BLOCK/);
+    expect(beside).to.match(/moco-rollout +quorum kept: at least 2 of 3 worked/);
+    expect(beside).to.match(/StatefulSet's own rolling update +QUORUM LOST: at least 1 of 3 worked/);
+    for (const part of [good, bad, corrected]) {
+      const lines = part.split('\n').filter((one) => one.startsWith('20'));
+      expect(lines.filter((one) => one.length > 250)).to.deep.equal([]);
+      const said = lines.map((one) => one.slice('2026-07-01T12:00:00Z'.length));
+      expect(said.filter((one, at) => one === said[at - 1])).to.deep.equal([]);
+    }
+    expect(stdout.split('\n').slice(-4).join('\n')).to.contain('make demo-cluster');
   });
 
   it('refuses a speed that is none with one sentence and exit code 2', async () => {

@@ -13,10 +13,19 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const buildDeadlineMilliseconds = 120_000;
 const listBytes = 16 * 1024 * 1024;
 
+interface Component {
+  readonly name: string;
+  readonly version: string;
+  readonly purl?: string;
+}
+
 /** A library is where this machine has it; only its name is told. */
 function withoutPlace(file: string): string {
   return /\.so(\.|$)/.test(file) ? `*/${file.slice(file.lastIndexOf('/') + 1)}` : file;
 }
+
+/** Debian's, of the libraries. */
+const packages = ['libc6', 'libgcc-s1', 'libstdc++6'];
 
 describe('the image', function () {
   this.timeout(buildDeadlineMilliseconds);
@@ -58,7 +67,7 @@ describe('the image', function () {
     expect(letThrough).to.have.members(copied);
   });
 
-  it('contains only Node, its libraries and the bundle', () => {
+  it('contains only Node, its libraries, what Debian says of them, and the bundle', () => {
     const chunks = files.filter((file) => /^\/app\/([\w-]+-[A-Z0-9]{8}\.js|[\w-]+\.js\.LEGAL\.txt)$/.test(file));
     const libraries = files.filter((file) => /\.so(\.|$)/.test(file)).map(withoutPlace);
     const others = files.filter((file) => !chunks.includes(file) && !/\.so(\.|$)/.test(file));
@@ -66,9 +75,11 @@ describe('the image', function () {
       '/app/licences.txt',
       '/app/main.js',
       '/etc/nsswitch.conf',
+      '/etc/os-release',
       '/etc/passwd',
       '/usr/local/LICENSE',
       '/usr/local/bin/node',
+      ...packages.flatMap((name) => [`/usr/share/doc/${name}/copyright`, `/var/lib/dpkg/status.d/${name}`]),
     ]);
     expect(
       libraries.filter((file) => !/^\*\/(ld-linux|lib(c|m|dl|pthread|stdc\+\+|gcc_s|atomic)\.so)/.test(file)),
@@ -102,15 +113,21 @@ describe('the image', function () {
     expect(stdout).to.match(/^MaxUnavailableReached\n {2}meaning /);
   });
 
-  it('has the licence of every package in its SBOM', async () => {
-    const flags = ['--sbom-format=cyclonedx', '--omit=dev', '--package-lock-only', '--loglevel=error'];
-    const { stdout } = await run('npm', ['sbom', ...flags], { cwd: root, maxBuffer: listBytes });
-    const { components } = JSON.parse(stdout) as { components: readonly { name: string; version: string }[] };
+  it('has an SBOM that names Node and every library, and the licence of every package in it', async () => {
+    const outfile = join(directory, 'sbom.cdx.json');
+    await run(process.execPath, [join(root, 'hack/sbom.ts'), tree, outfile], { cwd: root, maxBuffer: listBytes });
+    const { components } = JSON.parse(await readFile(outfile, 'utf8')) as { components: readonly Component[] };
     const reported = await readFile(join(tree, 'app/licences.txt'), 'utf8');
     expect(components).to.have.length.greaterThan(10);
-    for (const { name, version } of components) {
-      if (!/^node-(linux|bin)-/.test(name)) expect(reported, name).to.contain(`${name} ${version}: `);
+    const others = components.filter(({ name }) => name === 'node' || packages.includes(name));
+    expect(others.map(({ name }) => name)).to.have.members(['node', ...packages]);
+    expect(others[0]?.version).to.equal(process.version.slice(1));
+    for (const { name, version, purl } of others.slice(1)) {
+      expect(purl, name).to.match(/^pkg:deb\/debian\/.*distro=debian-\d+/);
+      expect(await readFile(join(tree, 'var/lib/dpkg/status.d', name), 'utf8')).to.contain(`Version: ${version}\n`);
     }
+    for (const one of components.filter((component) => !others.includes(component)))
+      expect(reported, one.name).to.contain(`${one.name} ${one.version}: `);
   });
 
   it('is not run by root, and in the directory of the program', async () => {

@@ -215,7 +215,7 @@ describe('an event recorder', function suite() {
       recorder.record({ ...evicted, note: 'other' });
       await world.advance(0);
       expect(world.requests).to.have.length(2);
-      expect(log.of('warn')).to.deep.equal(['could not write an event: dropped it']);
+      expect(log.of('warn')).to.deep.equal(['Failed to write an Event; dropped it']);
     });
   }
 
@@ -225,7 +225,7 @@ describe('an event recorder', function suite() {
     recorder.record(evicted);
     await world.advance(0);
     expect(log.of('warn')).to.deep.equal([]);
-    expect(log.of('debug')).to.deep.equal(['could not write an event: dropped it']);
+    expect(log.of('debug')).to.deep.equal(['Failed to write an Event; dropped it']);
   });
 
   it('drops an Event after its last retry', async () => {
@@ -233,7 +233,7 @@ describe('an event recorder', function suite() {
     recorder.record(evicted);
     await world.advance(120_000);
     expect(world.requests).to.have.length(5);
-    expect(log.of('warn')).to.deep.equal(['could not write an event: dropped it']);
+    expect(log.of('warn')).to.deep.equal(['Failed to write an Event; dropped it']);
   });
 
   it('writes at most 50 at once and 10 a second, and queues at most 2,000', async () => {

@@ -5,6 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { ConfigurationError } from '../../src/kube/connection.ts';
+import { type KubeconfigOverrides, noOverrides } from '../../src/kube/kubeconfig-overrides.ts';
 import { proxyOf } from '../../src/kube/proxy-environment.ts';
 import { type LoopbackCertificate, loopbackCertificate } from '../support/control-plane/certificates.ts';
 import { AskedServer, ask, get, only, outcome } from './asked-server.ts';
@@ -141,6 +142,16 @@ describe('a kubeconfig that kubectl can use', function suite() {
     expect(server.authorizations).to.deep.equal([`Bearer ${valid}`]);
   });
 
+  for (const name of ['gcp', 'azure', 'mine']) {
+    it(`is refused with the auth-provider ${name}, as by kubectl since 1.26, and no command of it is run`, async () => {
+      const config = { 'cmd-path': '/bin/false', 'cmd-args': 'x', expiry: '2020-01-01T00:00:00Z' };
+      const problem = await server.connectAs({ 'auth-provider': { name, config } }).catch((error: unknown) => error);
+      expect((problem as Error).name).to.equal('ConfigurationError');
+      expect((problem as Error).message).to.contain(`got the auth-provider ${name}, which it has not read since 1.26`);
+      expect(server.requests).to.have.length(0);
+    });
+  }
+
   it('is merged of several files: the first entry of a name counts, and the first current context', async () => {
     await server.write('token', 'from-file\n');
     const kubeconfigPath = [await fixture('contexts.yaml'), await fixture('users.yaml')];
@@ -148,9 +159,9 @@ describe('a kubeconfig that kubectl can use', function suite() {
     await ask(connection);
     expect(server.authorizations).to.deep.equal(['Bearer from-file']);
     expect([connection.server, connection.namespace]).to.deep.equal([server.address, 'shop']);
-    const there = server.connect({ kubeconfigPath, context: 'there' });
+    const there = server.connect({ kubeconfigPath, overrides: { ...noOverrides, context: 'there' } });
     expect([there.server, there.namespace]).to.deep.equal([`${server.address}/d`, 'default']);
-    expect(() => server.connect({ kubeconfigPath, context: 'nowhere' })).to.throw(
+    expect(() => server.connect({ kubeconfigPath, overrides: { ...noOverrides, context: 'nowhere' } })).to.throw(
       ConfigurationError,
       /^expected a context nowhere in .*, got: here, there$/,
     );
@@ -180,6 +191,79 @@ describe('a kubeconfig that kubectl can use', function suite() {
       ['impersonate-extra-x%2Fscope'.toLowerCase(), 'a'],
       ['impersonate-extra-x%2Fscope'.toLowerCase(), 'b'],
     ]);
+  });
+
+  /** The headers of the one request that a connection with these overrides sends. */
+  const headersWith = async (own: object, overrides: Partial<KubeconfigOverrides>, cluster?: object) => {
+    const kubeconfigPath = await server.kubeconfig(own, cluster);
+    await ask(server.connect({ kubeconfigPath, overrides: { ...noOverrides, ...overrides } }));
+    return server.requests.at(-1)?.headers ?? {};
+  };
+
+  it('takes a user, groups and a uid to impersonate beside it, and keeps its own groups without others', async () => {
+    const userEntry = { as: 'jane', 'as-groups': ['sre', 'dba'], 'as-uid': '7' };
+    expect(await headersWith({ token: 't', as: 'joe' }, { userEntry })).to.include({
+      authorization: 'Bearer t',
+      'impersonate-user': 'jane',
+      'impersonate-group': 'sre, dba',
+      'impersonate-uid': '7',
+    });
+    expect(await headersWith({ as: 'joe', 'as-groups': ['dev'] }, { userEntry: { as: 'jane' } })).to.include({
+      'impersonate-user': 'jane',
+      'impersonate-group': 'dev',
+    });
+    const nobody = await headersWith({ token: 't' }, { userEntry: { 'as-groups': ['sre'] } }).catch(
+      (error: Error) => error,
+    );
+    expect(nobody).to.be.instanceOf(ConfigurationError);
+    expect(nobody instanceof Error && nobody.message).to.contain('expected a user to impersonate (--as)');
+  });
+
+  it('lets a token beside it win over every other way to get one', async () => {
+    const userEntry = { token: 'given' };
+    for (const own of [{ token: 't' }, { tokenFile: '/nowhere' }, { username: 'u', password: 'p' }]) {
+      expect((await headersWith(own, { userEntry })).authorization).to.equal('Bearer given');
+    }
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: '/nowhere', interactiveMode: 'Never' };
+    expect((await headersWith({ exec }, { userEntry })).authorization).to.equal('Bearer given');
+  });
+
+  it('takes an address beside it, with its own certificates and without its name for TLS', async () => {
+    const elsewhere = { server: 'https://127.0.0.1:1', 'tls-server-name': 'elsewhere.example' };
+    const clusterEntry = { server: server.address };
+    expect(await headersWith({ token: 't' }, { clusterEntry }, elsewhere)).to.include({ authorization: 'Bearer t' });
+    const bare = { server: server.address.replace('https://', '') };
+    expect(await headersWith({ token: 't' }, { clusterEntry: bare }, elsewhere)).to.include({
+      authorization: 'Bearer t',
+    });
+  });
+
+  it('verifies nothing if that is said beside it, whatever certificates it has', async () => {
+    const other = {
+      'certificate-authority-data': Buffer.from((await loopbackCertificate()).certificate).toString('base64'),
+    };
+    const insecure = { clusterEntry: { 'insecure-skip-tls-verify': true } };
+    expect(await headersWith({ token: 't' }, insecure, other)).to.include({ authorization: 'Bearer t' });
+    const clusterEntry = { server: server.address, 'insecure-skip-tls-verify': true };
+    const userEntry = { token: 'alone' };
+    await ask(server.connect({ kubeconfigPath: [], overrides: { clusterEntry, userEntry } }));
+    expect(server.authorizations.at(-1), 'without a kubeconfig').to.equal('Bearer alone');
+  });
+
+  it('takes a cluster and a user by their names, and says which there are', async () => {
+    const kubeconfigPath = await fixture('names.yaml');
+    const connect = (overrides: Partial<KubeconfigOverrides>) =>
+      server.connect({ kubeconfigPath, overrides: { ...noOverrides, ...overrides } });
+    await ask(connect({ cluster: 'there', user: 'other' }));
+    expect(server.authorizations).to.deep.equal(['Bearer of-other']);
+    expect(() => connect({ user: 'nobody' })).to.throw(
+      ConfigurationError,
+      'expected a user nobody in the kubeconfig, got: here, other',
+    );
+    expect(() => connect({ cluster: 'nowhere' })).to.throw(
+      ConfigurationError,
+      'expected a cluster nowhere in the kubeconfig, got: here, there',
+    );
   });
 
   for (const variable of ['HTTPS_PROXY', 'https_proxy']) {

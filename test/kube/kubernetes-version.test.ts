@@ -67,7 +67,7 @@ describe('a version of Kubernetes', () => {
       await world.advance(requeueAfterMilliseconds);
       expect(done()).to.equal(true);
       expect(log.of('warn')).to.have.length(1);
-      expect(log.of('info')).to.deep.equal(['the API server has a supported version now']);
+      expect(log.of('info')).to.deep.equal(['API server version is supported now']);
     });
 
     it('does not keep the program from shutting down', async () => {

@@ -260,7 +260,7 @@ describe('a lease elector', function suite() {
     const releasing = a.elector.release();
     await world.advance(5_000);
     await releasing;
-    expect(a.log.of('warn')).to.deep.equal(['could not release the lease, it will run out']);
+    expect(a.log.of('warn')).to.deep.equal(['Failed to release the lease; it will expire']);
   });
 
   for (const [what, network] of [
@@ -279,7 +279,7 @@ describe('a lease elector', function suite() {
       expect([a.leads, b.leads]).to.deep.equal([true, false]);
       await world.advance(1);
       expect([a.leads, a.reported, a.ended]).to.deep.equal([false, ['started', 'stopped'], true]);
-      expect(a.log.of('error')).to.deep.equal(['the lease was lost']);
+      expect(a.log.of('error')).to.deep.equal(['Lost the lease']);
       expect(b.leads).to.equal(false);
       await world.advance(7_200);
       expect(b.leads).to.equal(true);

@@ -30,7 +30,11 @@ const clients: Readonly<Record<string, (port: number, timeout: number) => Client
   },
   'a query to Prometheus': (port, timeout) => {
     const url = `http://127.0.0.1:${port}`;
-    const prometheus = new PrometheusHttp({ url, caFile: null, tokenFile: null }, world, timeout);
+    const prometheus = new PrometheusHttp(
+      { url, caFile: null, tokenFile: null, basicAuthFile: null, headersFile: null, proxyUrl: null },
+      world,
+      timeout,
+    );
     return { ask: () => prometheus.query('up'), asked: url, close: () => prometheus.close() };
   },
 };

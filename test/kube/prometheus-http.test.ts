@@ -8,6 +8,7 @@ import { realWorld } from '../../src/base/world.ts';
 import { PrometheusHttp, type PrometheusOptions } from '../../src/kube/prometheus-http.ts';
 import { HttpFront } from '../support/api-server/http-front.ts';
 import { loopbackCertificate } from '../support/control-plane/certificates.ts';
+import { FakeProxy } from './fake-proxy.ts';
 import { patienceMilliseconds } from './patience.ts';
 
 const world = realWorld(() => Promise.reject(new Error('expected no request to the API server')));
@@ -15,6 +16,7 @@ interface Received {
   readonly method: string;
   readonly path: string;
   readonly authorization: string | undefined;
+  readonly tenant: unknown;
   readonly form: URLSearchParams;
 }
 
@@ -29,6 +31,8 @@ const vector = (...result: readonly unknown[]): Answer => success({ resultType: 
 const refused = (status: number, errorType: string, error: string): Answer =>
   json(status, { status: 'error', errorType, error });
 
+const plain = { caFile: null, tokenFile: null, basicAuthFile: null, headersFile: null, proxyUrl: null };
+
 describe('a query to Prometheus', function suite() {
   this.timeout(patienceMilliseconds);
 
@@ -41,12 +45,12 @@ describe('a query to Prometheus', function suite() {
   const handler = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = '', url: path = '', headers } = request;
     const form = new URLSearchParams(await text(request));
-    received.push({ method, path, authorization: headers.authorization, form });
+    received.push({ method, path, authorization: headers.authorization, tenant: headers['x-scope-orgid'], form });
     answer(response, request);
   };
 
   function client(options: Partial<PrometheusOptions> & Pick<PrometheusOptions, 'url'>) {
-    const made = new PrometheusHttp({ caFile: null, tokenFile: null, ...options }, world);
+    const made = new PrometheusHttp({ ...plain, ...options }, world);
     closing.unshift(made);
     return made;
   }
@@ -71,6 +75,52 @@ describe('a query to Prometheus', function suite() {
     }
     throw new Error('expected the query to fail, it did not');
   };
+
+  it('has the headers of a file and a user and password, read for every query', async () => {
+    const headersFile = await front.write('headers', '\nX-Scope-OrgID: team-a \nX: y\n');
+    const basicAuthFile = await front.write('login', 'me:pass:word\n');
+    const asked = client({ url, headersFile, basicAuthFile });
+    await asked.query('up');
+    await front.write('headers', 'X-Scope-OrgID: team-b');
+    await asked.query('up');
+    expect(received.map(({ tenant, authorization }) => [tenant, authorization])).to.deep.equal([
+      ['team-a', `Basic ${Buffer.from('me:pass:word').toString('base64')}`],
+      ['team-b', `Basic ${Buffer.from('me:pass:word').toString('base64')}`],
+    ]);
+  });
+
+  it('is not sent with headers that are none, or that are its own, and says the line but not the value', async () => {
+    const cases = {
+      'secret value': 'something else in line 1',
+      'A: b\nAuthorization: secret': 'Authorization in line 2, which the request sets itself',
+      'X: \u0000secret': 'something else in line 1',
+      'X:': 'something else in line 1',
+    };
+    for (const [content, got] of Object.entries(cases)) {
+      const headersFile = await front.write('headers', content);
+      expect(await failure(client({ url, headersFile }).query('up'))).to.contain(
+        `expected headers at ${headersFile} (--prometheus-headers-file), got ${got}`,
+      );
+    }
+    const basicAuthFile = await front.write('login', 'no password');
+    expect(await failure(client({ url, basicAuthFile }).query('up'))).to.contain(
+      `expected user:password at ${basicAuthFile} (--prometheus-basic-auth-file), got something else`,
+    );
+    expect(received).to.deep.equal([]);
+  });
+
+  it('goes through the proxy, in a tunnel where it is encrypted', async () => {
+    const proxy = await FakeProxy.start('http');
+    closing.unshift(proxy);
+    const certificate = await loopbackCertificate();
+    const { certificate: cert, key } = certificate;
+    const secure = await new HttpFront(createServer({ cert, key }, (...both) => void handler(...both))).open();
+    closing.push(secure);
+    const caFile = await front.write('ca.crt', cert);
+    const proxyUrl = `http://127.0.0.1:${proxy.port}`;
+    expect(await client({ url: secure.address, caFile, proxyUrl }).query('up')).to.deep.equal([]);
+    expect(proxy.targets).to.deep.equal([`127.0.0.1:${secure.port}`]);
+  });
 
   it('is sent as a form, with a time limit, and no credentials unless there are some', async () => {
     expect(await client({ url }).query('up == 0 and on() vector(1)')).to.deep.equal([]);

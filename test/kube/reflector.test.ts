@@ -744,9 +744,12 @@ describe('a reflector, over real HTTP', function suite() {
       await inSync();
       await watching();
       expect(unavailable).to.deep.equal([reason, null]);
-      const [isForbidden, goingOn] = [code === 403, 'going on without it, and trying again'];
-      expect(log.of('info')).to.deep.equal([...(isForbidden ? [] : [`is not there: ${goingOn}`]), 'can be read now']);
-      expect(log.of('warn')).to.deep.equal(isForbidden ? [`may not be read: ${goingOn}`] : []);
+      const isForbidden = code === 403;
+      const missing = 'Kind does not exist; continuing without it, will retry';
+      expect(log.of('info')).to.deep.equal([...(isForbidden ? [] : [missing]), 'Kind is readable now']);
+      expect(log.of('warn')).to.deep.equal(
+        isForbidden ? ['Forbidden to read kind; continuing without it, will retry'] : [],
+      );
       expect(failed).to.equal(0);
       server.put('b');
       await inSync();

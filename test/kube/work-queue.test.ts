@@ -23,8 +23,9 @@ class Workshop {
   unfinished: () => readonly number[] = () => [];
   readonly queue: WorkQueue;
 
-  constructor(concurrency = 1) {
+  constructor(concurrency = 1, tenantOf?: (key: string) => string) {
     this.queue = new WorkQueue({
+      ...(tenantOf && { tenantOf }),
       name: 'clusters',
       world: this.world,
       concurrency,
@@ -396,6 +397,38 @@ function crowded(keys: number): { readonly world: FakeWorld; readonly queue: Wor
   queue.start();
   return { world, queue, runs };
 }
+
+describe('a work queue of several tenants', () => {
+  const namespaceOf = (key: string): string => key.split('/')[0] ?? '';
+
+  it('gives them turns, and the keys of one tenant in order', async () => {
+    const { queue, runs, underWay } = new Workshop(1, namespaceOf);
+    for (const key of ['a/1', 'a/2', 'a/3', 'a/4', 'b/1', 'c/1', 'b/2']) queue.add(key);
+    queue.start();
+    for (let ended = 0; ended < 7; ended += 1) {
+      await settle();
+      underWay[0]?.end();
+    }
+    expect(runs.map(({ key }) => key)).to.deep.equal(['a/1', 'b/1', 'c/1', 'a/2', 'b/2', 'a/3', 'a/4']);
+  });
+
+  it('gives one of them at most half of the workers, while its runs do not end', async () => {
+    const { queue, runs, underWay } = new Workshop(4, namespaceOf);
+    for (const key of ['a/1', 'a/2', 'a/3', 'a/4', 'a/5']) queue.add(key);
+    queue.start();
+    await settle();
+    expect(runs.map(({ key }) => key)).to.deep.equal(['a/1', 'a/2']);
+    queue.add('b/1');
+    await settle();
+    expect(runs.map(({ key }) => key)).to.deep.equal(['a/1', 'a/2', 'b/1']);
+    underWay.find(({ key }) => key === 'a/1')?.end();
+    await settle();
+    expect(runs.map(({ key }) => key)).to.deep.equal(['a/1', 'a/2', 'b/1', 'a/3']);
+    underWay.find(({ key }) => key === 'b/1')?.end();
+    await settle();
+    expect(runs).to.have.length(4);
+  });
+});
 
 describe('a work queue with many waiting keys', () => {
   it('lets other work run between the runs', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { DelayReading } from '../../src/core/on-demand-facts.ts';
-import { delayOf, readinessOf } from '../../src/moco/agent.ts';
+import { cloneOf, delayOf, readinessOf } from '../../src/moco/agent.ts';
 
 const labels = '{index="1",name="test"}';
 /** As moco-agent 0.16 serves it, without the series of Go and gRPC. */
@@ -58,6 +58,12 @@ describe("the delay in an agent's metrics", () => {
     });
   }
 
+  it('is read from lines of at most 1,024 characters behind the name of the metric', () => {
+    const long = (characters: number): string => delay(`41 ${'7'.repeat(characters - labels.length - ' 41 '.length)}`);
+    expect(ok(page(long(1024)))).to.deep.equal({ kind: 'delay', seconds: 41 });
+    expect(ok(page(long(1025)))).to.deep.equal(unknown('expected lines of at most 1024 characters, got a longer one'));
+  });
+
   it('is nothing where mysqld has received no transaction since it started', () => {
     expect(ok(page())).to.deep.equal({ kind: 'delay', seconds: 0 });
   });
@@ -102,5 +108,37 @@ describe("the delay in an agent's metrics", () => {
     expect(delayOf({ status: 500, body: page(delay('0')) }, 'test', 1)).to.deep.equal(
       unknown('expected 200 from /metrics, got 500'),
     );
+  });
+});
+
+describe('what an agent says of a clone', () => {
+  const metrics = (value: string, of = labels) => ({
+    status: 200,
+    body: `# TYPE moco_instance_clone_in_progress gauge\nmoco_instance_clone_in_progress${of} ${value}\n`,
+  });
+  const says = (readiness: { status: number; body: string }, page = metrics('0')) =>
+    cloneOf(readiness, page, 'test', 1);
+  const cloningNow = { status: 503, body: 'the instance is under cloning\n' };
+  const behind = { status: 503, body: 'replication thread are stopped\n' };
+
+  it('is that it runs one', () => {
+    expect(says(cloningNow, metrics('1'))).to.deep.equal({ kind: 'cloning' });
+    expect(says(behind, metrics('1'))).to.deep.equal({ kind: 'cloning' });
+  });
+
+  it('is that the last one has not completed', () => {
+    expect(says(cloningNow)).to.deep.equal({ kind: 'unfinished' });
+  });
+
+  it('is that there is none', () => {
+    expect(says(behind)).to.deep.equal({ kind: 'notCloning' });
+    expect(says({ status: 200, body: '' })).to.deep.equal({ kind: 'notCloning' });
+  });
+
+  it('is unknown if mysqld does not tell the agent, and of another pod', () => {
+    expect(says({ status: 500, body: 'failed to get clone status' }).kind).to.equal('unknown');
+    expect(says(behind, metrics('0', '{index="2",name="test"}')).kind).to.equal('unknown');
+    expect(says(behind, { status: 200, body: '' }).kind).to.equal('unknown');
+    expect(says(behind, { status: 404, body: '' }).kind).to.equal('unknown');
   });
 });

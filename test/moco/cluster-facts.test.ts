@@ -10,7 +10,15 @@ import {
   projectStatefulSet,
 } from '../../src/moco/projections.ts';
 import type { ClusterObjects } from '../../src/moco/records.ts';
-import { budget, containersOf, mysqlCluster, type PodOptions, pod, statefulSet } from '../controller/moco-objects.ts';
+import {
+  budget,
+  containersOf,
+  mysqlCluster,
+  type PodOptions,
+  pod,
+  revisionBefore,
+  statefulSet,
+} from '../controller/moco-objects.ts';
 import { revisionOwner } from '../support/label-owner.ts';
 
 type Json = { readonly [field: string]: unknown };
@@ -74,11 +82,15 @@ class Look {
   }
 
   /** The same pod, changed. */
-  change(ordinal: number, { metadata, status }: { readonly metadata?: Json; readonly status?: Json }): void {
-    const before = this.#pods.get(ordinal) as { metadata: Json; status: Json };
+  change(
+    ordinal: number,
+    { metadata, spec, status }: { readonly metadata?: Json; readonly spec?: Json; readonly status?: Json },
+  ): void {
+    const before = this.#pods.get(ordinal) as { metadata: Json; spec: Json; status: Json };
     this.#put(ordinal, {
       ...before,
       metadata: { ...before.metadata, ...metadata },
+      spec: { ...before.spec, ...spec },
       status: { ...before.status, ...status },
     });
   }
@@ -100,7 +112,7 @@ class Look {
   facts(): ObjectFacts {
     const named = (raw: object, name: string): Json => {
       const { metadata } = raw as { metadata: Json };
-      return { ...raw, metadata: { ...metadata, uid: name, resourceVersion: '1' } };
+      return { ...raw, metadata: { uid: name, ...metadata, resourceVersion: '1' } };
     };
     const records = <R>(raws: readonly Json[], project: (raw: Json) => R | null): readonly R[] =>
       raws.map(project).filter((record) => record !== null);
@@ -356,6 +368,14 @@ tells('how long mysqld has been idle', (look) => look.member(1).mysqldIdleForSec
     look.restart();
     is(59);
   },
+  'counts from when this process saw it, after a run whose end is not reported': (look, is) => {
+    const lost = { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown', finishedAt: null } };
+    const waits = { waiting: { reason: 'ContainerCreating' } };
+    look.change(1, { status: { containerStatuses: [{ name: 'mysqld', state: waits, lastState: lost }] } });
+    is(0);
+    look.pass(61);
+    is(61);
+  },
   'restarts with every restart, observed or not': (look, is) => {
     look.mysqld(1, 'CrashLoopBackOff', 3);
     look.facts();
@@ -562,6 +582,61 @@ tells('how long a demotion has lasted', (look) => look.member(0).demoteForSecond
   },
 });
 
+/** Of member 1. */
+const lastRun = (look: Look) => {
+  const { revision, worked } = look.facts().lastRuns.find(({ ordinal }) => ordinal === 1) ?? {};
+  return { revision, worked };
+};
+
+tells('the last mysqld that has run on the data of a member', lastRun, {
+  'has worked once the member participates': (look, is) => {
+    look.pod(1, { ready: false });
+    is({ revision: revisionBefore, worked: false });
+    look.pod(1, { role: 'replica' });
+    is({ revision: revisionBefore, worked: true });
+  },
+  'is remembered while the member has no pod': (look, is) => {
+    look.facts();
+    look.removePod(1);
+    is({ revision: revisionBefore, worked: true });
+    look.restart();
+    is({ revision: undefined, worked: undefined });
+  },
+  'has worked when it starts in the next pod of the revision': (look, is) => {
+    look.facts();
+    look.removePod(1);
+    look.facts();
+    look.pod(1, { ready: false, at: look.now });
+    is({ revision: revisionBefore, worked: true });
+  },
+  'is the one before if the kubelet has not admitted the next pod, by what that reported first': (look, is) => {
+    look.facts();
+    look.pod(1, { ready: false, revision: 'moco-test-2', at: look.now });
+    const failedAt = (time: string): void => {
+      const managedFields = [{ manager: 'kubelet', time, fieldsV1: { 'f:status': { 'f:phase': {} } } }];
+      const none = { containerStatuses: undefined, initContainerStatuses: undefined, conditions: [] };
+      look.change(1, {
+        metadata: { managedFields },
+        status: { ...none, phase: 'Failed', reason: 'OutOfcpu', startTime: look.now },
+      });
+    };
+    failedAt(look.now);
+    is({ revision: revisionBefore, worked: true });
+    failedAt(new Date(look.wallMilliseconds + 2000).toISOString());
+    is({ revision: 'moco-test-2', worked: false });
+  },
+  'has not worked yet when it starts at another revision, nor when it starts at the one before that again': (
+    look,
+    is,
+  ) => {
+    look.facts();
+    look.pod(1, { ready: false, revision: 'moco-test-2', at: look.now });
+    is({ revision: 'moco-test-2', worked: false });
+    look.pod(1, { ready: false, at: look.now });
+    is({ revision: revisionBefore, worked: false });
+  },
+});
+
 describe('the objects around the members', () => {
   it('include the budgets that select any of them', () => {
     const look = new Look();
@@ -595,6 +670,24 @@ describe('the objects around the members', () => {
     expect(look.facts().backupsUnreadable).to.equal('jobs is forbidden');
     look.jobsUnreadable = null;
     expect(look.facts().backupsUnreadable).to.equal(null);
+  });
+
+  it('know the budget of MOCO by its name', () => {
+    const look = new Look();
+    const named = (name: string) => ({ ...budget(), metadata: { name, namespace: 'default' } });
+    look.budgets = [named('moco-test'), named('freeze-nodes'), named('moco-other')];
+    expect(look.facts().budgets.map(({ ofMoco }) => ofMoco)).to.deep.equal([true, false, false]);
+  });
+
+  it('know the pods that the StatefulSet controls, and the containers that admission has added to them', () => {
+    const look = new Look();
+    const members = () => look.facts().members.map(({ ofStatefulSet }) => ofStatefulSet);
+    expect(members()).to.deep.equal([true, true, true]);
+    look.change(1, { metadata: { ownerReferences: [] } });
+    expect(members()).to.deep.equal([true, false, true]);
+    const { spec } = pod(2) as { spec: { containers: readonly Json[] } };
+    look.change(2, { spec: { ...spec, containers: [...spec.containers, { name: 'istio-proxy' }] } });
+    expect(look.member(2).containers.map(({ injected }) => injected)).to.deep.equal([false, false, false, true]);
   });
 
   it('list the members in ascending order, with ten members too', () => {

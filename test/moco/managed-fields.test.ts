@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { labelSetAt, newestManagers } from '../../src/moco/managed-fields.ts';
+import { labelSetAt, newestManagers, whoseOf, writersOf } from '../../src/moco/managed-fields.ts';
 import { revisionHashLabel } from '../../src/moco/names.ts';
 import { revisionOwner } from '../support/label-owner.ts';
 
@@ -49,5 +49,80 @@ describe('who has written an object last', () => {
     it(sentence, () => {
       expect(newestManagers(managedFields)).to.deep.equal(managers);
     });
+  }
+});
+
+const fieldsOf = (field: string): object => ({ 'f:spec': { [`f:${field}`]: {} } });
+const writer = (manager: string, time: string, fieldsV1: object, more: object = {}): object => ({
+  manager,
+  time,
+  fieldsV1,
+  ...more,
+});
+
+describe('who has written a template lately', () => {
+  const template = fieldsOf('template');
+  const writers = (...managedFields: readonly object[]) => writersOf({ metadata: { managedFields } }, 'template');
+
+  it('is the newest writer first, and nobody who wrote more than ten minutes before', () => {
+    expect(
+      writers(
+        writer('moco-controller', '2026-07-01T11:51:00Z', template),
+        writer('reloader', '2026-07-01T12:00:00Z', template),
+        writer('helm', '2026-07-01T11:49:59Z', template),
+      ),
+    ).to.deep.equal(['reloader', 'moco-controller']);
+  });
+
+  it('is nobody who has written other fields, the status, or at an unknown time', () => {
+    expect(
+      writers(
+        writer('kube-controller-manager', changed, template, { subresource: 'status' }),
+        writer('hpa', changed, fieldsOf('replicas')),
+        writer('old', '', template),
+      ),
+    ).to.deep.equal([]);
+    expect(writersOf({}, 'template')).to.deep.equal([]);
+  });
+
+  it('are three at most, each once', () => {
+    const many = Array.from({ length: 50 }, (_, index) => writer(`w${index % 10}`, changed, template));
+    expect(writers(...many)).to.deep.equal(['w0', 'w1', 'w2']);
+  });
+});
+
+describe('whose an object is', () => {
+  const spec = { 'f:spec': {} };
+  const lines: Readonly<Record<string, readonly [metadata: object, whose: string | null]>> = {
+    'says its controller before other owners': [
+      {
+        ownerReferences: [
+          { kind: 'Other', name: 'x' },
+          { kind: 'Kafka', name: 'orders', controller: true },
+        ],
+        managedFields: [writer('helm', changed, spec)],
+      },
+      'Kafka orders',
+    ],
+    'says an owner that does not control it': [{ ownerReferences: [{ kind: 'Other', name: 'x' }] }, 'Other x'],
+    'says who has written its spec without an owner': [
+      {
+        managedFields: [
+          writer('helm', changed, spec),
+          writer('kube-controller-manager', changed, { 'f:status': {} }, { subresource: 'status' }),
+          writer('labeler', changed, { 'f:metadata': {} }),
+          writer('kubectl-edit', changed, spec),
+        ],
+      },
+      'helm, kubectl-edit',
+    ],
+    'is not known where nothing shows it': [{}, null],
+    'is cut where it is too long': [
+      { ownerReferences: [{ kind: 'K', name: 'x'.repeat(999) }] },
+      `K ${'x'.repeat(250)}…`,
+    ],
+  };
+  for (const [sentence, [metadata, whose]] of Object.entries(lines)) {
+    it(sentence, () => expect(whoseOf({ metadata })).to.equal(whose));
   }
 });

@@ -31,6 +31,10 @@ describe('a node', () => {
     expect(refusalsOf(node({}, { Ready: 'Unknown' }), [])).to.deep.equal(['is not ready']);
     const pressed = { Ready: 'True', MemoryPressure: 'True', DiskPressure: 'True', PIDPressure: 'True' };
     expect(refusalsOf(node({}, pressed), [])).to.have.length(3);
+    expect(refusalsOf(node({}, { Ready: 'True', NetworkUnavailable: 'True' }), [])).to.deep.equal(['has no network']);
+    expect(refusalsOf(node({}, {}), []), 'its kubelet has never reported').to.deep.equal(['is not ready']);
+    const outOfService = [taint('NoExecute', 'node.kubernetes.io/out-of-service', '')];
+    expect(refusalsOf(node({ taints: outOfService }), [])).to.have.length(1);
   });
 
   it('names a condition once, although the node controller taints the node for it', () => {
@@ -72,7 +76,8 @@ describe('a node', () => {
       expect(isToBeEmptied(node({}, { [condition]: 'True' }))).to.equal(true);
       expect(isToBeEmptied(node({}, { [condition]: 'False' }))).to.equal(false);
     }
-    expect(refusalsOf(node({}, { MaintenancePlanned: 'True' }), []), 'it still takes pods').to.deep.equal([]);
+    const planned = node({}, { Ready: 'True', MaintenancePlanned: 'True' });
+    expect(refusalsOf(planned, []), 'it still takes pods').to.deep.equal([]);
   });
 });
 

@@ -83,7 +83,13 @@ describe('the pod of a preflight', () => {
     expect(container).to.deep.include({
       image: 'mysql:1',
       args: ['--version'],
-      securityContext: { runAsUser: 10_000 },
+    });
+    expect(container).to.have.deep.property('securityContext', {
+      runAsUser: 10_000,
+      runAsNonRoot: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+      seccompProfile: { type: 'RuntimeDefault' },
     });
     // The kubelet only waits for volumes that a container mounts.
     expect(container.volumeMounts.map(({ name }) => name)).to.deep.equal(volumes.map(({ name }) => name));
@@ -101,6 +107,12 @@ describe('the pod of a preflight', () => {
     });
     expect(JSON.stringify(spec['affinity'])).to.contain('"metadata.name","operator":"In","values":["n-1"]');
     expect(spec['nodeName']).to.equal(undefined);
+    // Without a limit what it writes could fill the disk of the node, and the kubelet would evict members.
+    const [mysqld] = spec.containers;
+    expect(mysqld['resources']).to.deep.equal({
+      requests: { cpu: '10m', memory: '32Mi', 'ephemeral-storage': '0' },
+      limits: { cpu: '1', memory: '256Mi', 'ephemeral-storage': '256Mi' },
+    });
     // With the priority of a member it would evict others for an image.
     expect(spec['priorityClassName']).to.equal(undefined);
     expect(JSON.stringify(spec)).not.to.contain('64Gi').and.not.to.contain('secretKeyRef');

@@ -51,6 +51,7 @@ describe('a recorded MySQLCluster', () => {
       offline: false,
       replicatesFromElsewhere: false,
       released: false,
+      templateWriters: [],
       primaryIndex: 0,
       syncedReplicas: 3,
       errantOrdinals: [],
@@ -59,6 +60,7 @@ describe('a recorded MySQLCluster', () => {
       initialized: true,
       available: true,
       healthy: true,
+      mocoState: 'Healthy',
       reconciliationStopped: false,
       clusteringStopped: false,
       forcedRollingUpdate: false,
@@ -81,6 +83,18 @@ describe('a recorded MySQLCluster', () => {
       available: false,
       healthy: false,
     });
+  });
+
+  for (const reason of ['Failed', 'Lost', 'Cloning', 'Restoring', 'Incomplete']) {
+    it(`is what MOCO calls it: ${reason}`, () => {
+      const conditions = [{ type: 'Healthy', status: 'False', reason }];
+      expect(cluster({ status: { conditions } }).mocoState).to.equal(reason);
+    });
+  }
+
+  it('is nothing that MOCO has no word for', () => {
+    const conditions = [{ type: 'Healthy', status: 'False', reason: 'Undecided' }];
+    expect(cluster({ status: { conditions } }).mocoState).to.equal(null);
   });
 
   it('has no primary if the index is not a number', () => {
@@ -182,7 +196,14 @@ describe('a recorded pod', () => {
       readinessGateClosed: false,
       unschedulable: null,
       failedReason: null,
+      disruption: null,
+      rejected: false,
+      exceededLimits: false,
+      controller: null,
       startupSeconds: 3600,
+      mysqld: { image: 'mysql:8.4.8', version: { version: '8.4.8', source: 'tag' } },
+      mysqldKilled: false,
+      imageId: null,
       deletionTimestamp: null,
       graceSeconds: 300,
       demote: false,
@@ -215,6 +236,8 @@ describe('a recorded pod', () => {
       ready: true,
       started: true,
       restarts: 0,
+      hasRun: true,
+      sidecar: false,
       startedAt: '2026-11-21T07:32:23Z',
       finishedAt: null,
     });
@@ -288,7 +311,20 @@ describe('a recorded pod', () => {
       },
       { state: 'running', reason: null, startedAt: '2026-01-02T00:00:00Z', finishedAt: '2026-01-01T00:00:00Z' },
     ],
-    'says nothing of its state': [{ state: undefined }, { state: 'waiting', reason: null }],
+    'says nothing of its state': [{ state: undefined }, { state: 'waiting', reason: null, hasRun: false }],
+    'has run once, and waits for its image since': [
+      {
+        restartCount: 0,
+        state: { waiting: { reason: 'ImagePullBackOff' } },
+        lastState: { terminated: { exitCode: 1 } },
+      },
+      { state: 'waiting', hasRun: true, restarts: 0, finishedAt: null },
+    ],
+    'has never run': [{ restartCount: 0, state: { waiting: { reason: 'ImagePullBackOff' } } }, { hasRun: false }],
+    'ran on a node that has lost it': [
+      { restartCount: 0, state: { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown', finishedAt: null } } },
+      { state: 'terminated', hasRun: true, finishedAt: null },
+    ],
   };
   for (const [what, [status, record]] of Object.entries(states)) {
     it(`has a container that ${what}`, () => {
@@ -303,6 +339,41 @@ describe('a recorded pod', () => {
     expect(scheduled({ status: 'False', reason: 'Unschedulable', message }).unschedulable).to.equal(message);
     expect(scheduled({ status: 'False', reason: 'SchedulingGated', message }).unschedulable).to.equal(null);
     expect(scheduled({ status: 'True', reason: 'Unschedulable', message }).unschedulable).to.equal(null);
+  });
+
+  it('tells the pods that a node has ended from those that exceeded their own limits', () => {
+    const failed = (message: string, conditions: readonly Json[] = []) =>
+      member({ status: { phase: 'Failed', reason: 'Evicted', message, conditions } });
+    const byKubelet = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' };
+    expect(failed('The node was low on resource: memory. ', [byKubelet])).to.include({
+      failedReason: 'Evicted',
+      disruption: 'TerminationByKubelet',
+      exceededLimits: false,
+    });
+    expect(failed('', [{ ...byKubelet, status: 'False' }]).disruption).to.equal(null);
+    for (const message of [
+      'Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. ',
+      'Usage of EmptyDir volume "tmp" exceeds the limit "1Gi". ',
+      'Container slow-log exceeded its local ephemeral storage limit "1Gi". ',
+    ]) {
+      expect(failed(message)).to.include({ exceededLimits: true, disruption: null });
+    }
+  });
+
+  it('has the uid of the object that controls it, and of no other owner', () => {
+    const owner = (more: object) => ({ kind: 'StatefulSet', name: 'moco-test', uid: 'set', ...more });
+    const owned = (more: object) => member({ metadata: { ownerReferences: [owner(more)] } });
+    expect(owned({ controller: true }).controller).to.equal('set');
+    expect(owned({}).controller).to.equal(null);
+    expect(member({ metadata: { ownerReferences: undefined } }).controller).to.equal(null);
+  });
+
+  it('has init containers that go on as sidecars', () => {
+    const initContainers = [{ name: 'istio-proxy', restartPolicy: 'Always' }, { name: 'moco-init' }];
+    expect(member({ spec: { initContainers } }).initContainers.map(({ sidecar }) => sidecar)).to.deep.equal([
+      true,
+      false,
+    ]);
   });
 
   it('has a readiness gate closed until its condition is True', () => {
@@ -366,6 +437,7 @@ describe('a recorded PodDisruptionBudget', () => {
       desiredHealthy: 2,
       disruptedPods: {},
       closed: false,
+      whose: 'MySQLCluster test',
     });
   });
 

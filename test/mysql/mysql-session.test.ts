@@ -1,10 +1,12 @@
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { realWorld } from '../../src/base/world.ts';
 import { converse, MysqlError } from '../../src/mysql/mysql-session.ts';
 import { readCluster } from '../../src/mysql/read-cluster.ts';
 import { askWhoItIs } from '../../src/mysql/statements.ts';
+import { loopbackCertificate } from '../support/control-plane/certificates.ts';
 import { error, floods, greeting, HostileServer, letsIn, ok, packet } from './hostile-server.ts';
 
 const world = realWorld(() => Promise.reject(new Error('no API server')));
@@ -54,7 +56,7 @@ const servers: Readonly<Record<string, readonly [serve: (socket: Socket) => void
     'no answer within 1 s',
   ],
   'answers out of order': [letsIn((socket) => floods(socket, ok(77))), ''],
-  'answers that all went well': [letsIn((socket) => socket.write(ok(1))), 'the answer is not one of a mysqld'],
+  'answers that all went well': [letsIn((socket) => socket.write(ok(1))), 'the answer is not that of a mysqld'],
   'asks for a file': [letsIn((socket) => socket.write(packet(1, Buffer.from('\xfb/etc/passwd', 'latin1')))), ''],
   'asks for the password as it is': [
     (socket) => {
@@ -139,6 +141,47 @@ describe('a server that is no mysqld', () => {
     expect((await asked).message).to.not.equal('');
     await server.close();
   });
+
+  it('gets no name and no password where TLS is required and it offers none', async () => {
+    const received: Buffer[] = [];
+    const server = await HostileServer.open((socket) => {
+      socket.on('data', (chunk) => received.push(chunk));
+      socket.write(greeting());
+    });
+    const tls = { required: true, ca: null };
+    const asked = converse(world, { ip: '127.0.0.1', port: server.port }, { ...account, tls }, never, askWhoItIs);
+    const message = await asked.then(() => '', String);
+    expect(message).to.contain('it offers no TLS, which --mysql-tls requires');
+    expect(Buffer.concat(received).toString('latin1')).to.not.contain(account.user);
+    await server.close();
+  });
+
+  for (const isSigned of [false, true]) {
+    it(`gets ${isSigned ? 'a login' : 'no login'} where the pinned CA has ${isSigned ? '' : 'not '}signed its certificate`, async () => {
+      const { certificate, key } = await loopbackCertificate('mysqld');
+      const ca = isSigned ? certificate : (await loopbackCertificate('mysqld')).certificate;
+      const received: Buffer[] = [];
+      const server = await HostileServer.open((socket) => {
+        socket.write(greeting('caching_sha2_password', true));
+        // The client's request for TLS is a packet of 36 bytes.
+        socket.once('readable', () => {
+          socket.read(36);
+          const secure = new TLSSocket(socket, { isServer: true, cert: certificate, key });
+          secure.on('error', () => undefined);
+          secure.on('data', (chunk) => {
+            received.push(chunk);
+            secure.destroy();
+          });
+        });
+      });
+      const tls = { required: false, ca };
+      const asked = converse(world, { ip: '127.0.0.1', port: server.port }, { ...account, tls }, never, askWhoItIs);
+      const said = await asked.then(() => '', String);
+      expect(said).to.not.equal('');
+      expect(Buffer.concat(received).toString('latin1').includes(account.user)).to.equal(isSigned);
+      await server.close();
+    });
+  }
 
   it('is one of several that are asked, and the others still answer for themselves', async () => {
     const server = await HostileServer.open((socket) => floods(socket, large));

@@ -1,6 +1,8 @@
+import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
+import { ApiError } from '../../src/kube/api-error.ts';
 import { jobs, podDisruptionBudgets, pods, statefulSets } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import { projectCluster } from '../../src/moco/projections.ts';
@@ -68,7 +70,39 @@ const changes: readonly { readonly what: string; readonly happens: (server: Obje
     },
   },
 ];
+/** What a read resolves to, or rejects with once it is not tried again. */
+async function outcomeOf(world: FakeWorld, reading: Promise<unknown>): Promise<unknown> {
+  let outcome: { readonly value: unknown } | null = null;
+  const reported = reading.then(
+    (value) => (outcome = { value }),
+    (error: unknown) => (outcome = { value: error }),
+  );
+  await world.until(() => outcome !== null, 'an outcome', 1000);
+  return (await reported).value;
+}
+
 const backupPolicy = { spec: { backupPolicyName: 'daily' } };
+
+describe('the Events about a StatefulSet', () => {
+  it('are read up to a limit, and one of them is chosen by its time', async () => {
+    const scene = new Scene();
+    const statefulSetOf = async () => {
+      const { statefulSet: found } = (await scene.firstView()).objects;
+      if (found === null) throw new Error('expected a StatefulSet, got none');
+      return found;
+    };
+    const items = [
+      { note: 'old', deprecatedLastTimestamp: '2026-07-01T12:00:00Z' },
+      { note: 'new', deprecatedLastTimestamp: '2026-07-01T12:00:01Z' },
+    ];
+    scene.server.script('GET', /\/events$/, () => answer(200, { items }));
+    expect(await scene.reader.readCreateFailure(await statefulSetOf())).to.equal('new');
+    expect(scene.world.requests.at(-1)?.path).to.contain('limit=100');
+    scene.server.always('GET', /\/events$/, () => answer(200, { items: [{ note: 'x'.repeat(17 * 1024 * 1024) }] }));
+    const outcome = await outcomeOf(scene.world, scene.reader.readCreateFailure(await statefulSetOf()));
+    expect(outcome).to.be.instanceOf(ApiError).with.property('reason', 'UnreadableAnswer');
+  });
+});
 
 describe('reads of a confirmation', () => {
   it('are in parallel and done once if nothing has changed', async () => {
@@ -162,10 +196,67 @@ describe('reads of a confirmation', () => {
     expect(scene.requests).to.have.lengthOf(14);
   });
 
+  it('end at a list of Jobs that is larger than the backups of any cluster, and take no such list for one without', async () => {
+    const scene = new Scene();
+    scene.server.change(clusterKind, 'test', backupPolicy);
+    const known = await scene.firstView();
+    for (const annotations of [{ long: 'x'.repeat(17 * 1024 * 1024) }, { many: '[],'.repeat(500_001) }]) {
+      scene.server.always('GET', /\/jobs$/, () =>
+        answer(200, {
+          items: [{ ...emergencyBackup, metadata: { namespace: 'default', name: 'large', annotations } }],
+        }),
+      );
+      const outcome = await outcomeOf(scene.world, scene.reader.readNewest(known));
+      expect(outcome).to.be.instanceOf(ApiError).with.property('reason', 'UnreadableAnswer');
+    }
+  });
+
+  it('end at an object that is larger than etcd takes, before they have all of it', async () => {
+    const scene = new Scene();
+    const known = await scene.firstView();
+    let sent = 0;
+    scene.server.always('GET', /\/pods\/moco-test-1$/, () => ({
+      ...answer(200, {}),
+      body: (async function* endless() {
+        const piece = Buffer.alloc(1024 * 1024, 'x');
+        for (; ; sent += piece.length) yield piece;
+      })(),
+    }));
+    const outcome = await outcomeOf(scene.world, scene.reader.readNewest(known));
+    expect(outcome).to.be.instanceOf(ApiError).with.property('reason', 'UnreadableAnswer');
+    expect(sent / (1024 * 1024)).to.be.at.most(4 * 17);
+  });
+
   it('find no MySQLCluster if it has been deleted', async () => {
     const scene = new Scene();
     const known = await scene.firstView();
     scene.server.remove(clusterKind, 'test');
     expect(await scene.reader.readNewest(known)).to.equal(null);
+  });
+});
+
+describe('an object of a kind that the API server does not serve any more', () => {
+  const readerOf = (groups: readonly string[] | null): ClusterReader => {
+    const list = { kind: 'APIGroupList', groups: groups?.map((name) => ({ name, versions: [] })) };
+    const world = new FakeWorld(({ path }) =>
+      Promise.resolve(
+        path === '/apis' && groups !== null
+          ? answer(200, list)
+          : { status: 404, headers: {}, body: Readable.from([Buffer.from('404 page not found')]) },
+      ),
+    );
+    return new ClusterReader(new ApiClient({ world, qps: 1000, burst: 1000 }), forever);
+  };
+  const place = { namespace: 'default', name: 'test' };
+
+  it('is absent', async () => {
+    expect(await readerOf(['apps']).read(rolloutKind, place)).to.equal(null);
+  });
+
+  it('is unknown if only a page says so', async () => {
+    const error: unknown = await readerOf(null)
+      .read(rolloutKind, place)
+      .catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(ApiError);
   });
 });

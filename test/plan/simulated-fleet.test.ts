@@ -76,6 +76,7 @@ function stagedAt({ facts, sequences }: FleetInput, plan: FleetPlan, seconds: nu
       })),
       rolling: isRolling,
       waitingSince: isOver || isRolling ? null : plan.from,
+      queuedSince: isOver || isRolling ? null : plan.from,
       wantsTurn: true,
       completeSince: isOver ? (endsAt ?? 0) : null,
       failing: false,

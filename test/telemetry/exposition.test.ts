@@ -50,6 +50,7 @@ async function everything(): Promise<Metrics> {
     slots: 5,
     rolling: 1,
     waiting: 2,
+    stuck: 1,
     failing: 0,
     unobservedEvictions: 4,
     waitingForDisruptionController: 1,

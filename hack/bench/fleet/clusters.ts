@@ -12,11 +12,13 @@ import type { Access } from '../../../test/support/object-client.ts';
 import { silentLog } from '../../../test/support/silent-log.ts';
 import { Watching } from '../../../test/support/watching.ts';
 
+// The clusters of the fleet benchmark: creates, changes and watches them.
+
 export const members = 3;
 const namespaceCount = 10;
 const requestsAtOnce = 16;
 const overrideMilliseconds = 24 * 3_600_000;
-/** A budget may stay closed for two minutes, and on two cores a thousand clusters move in waves. */
+/** A budget may stay closed for two minutes, and on two cores a thousand clusters finish in waves. */
 const patienceMilliseconds = 300_000;
 const lookMilliseconds = 1000;
 
@@ -30,13 +32,13 @@ interface StatefulSetSight extends Stored {
   readonly updateRevision: string;
   /** Every pod is at the update revision, and ready. */
   readonly isRolledOut: boolean;
-  /** It has our label, or is at OnDelete. */
+  /** The StatefulSet has our label, or is at OnDelete. */
   readonly isAdopted: boolean;
 }
 
 const fleetNamespace = (index: number): string => `fleet-${index % namespaceCount}`;
 
-/** The cluster with that number, from 0 on. */
+/** The cluster with that number, counted from 0. */
 const fleetCluster = (_: unknown, index: number): FleetCluster => ({
   namespace: fleetNamespace(index),
   name: `db-${String(index).padStart(4, '0')}`,
@@ -63,14 +65,14 @@ export class Clusters {
     const tell = ({ namespace, name }: FleetCluster): void => {
       for (const change of this.#changes) change({ namespace, name });
     };
-    // Nothing here is ever removed.
+    // Objects are only added here, never removed.
     this.#clusters.subscribe(({ after }) => after && tell(after));
     this.#statefulSets.subscribe(({ after }) => {
       if (after) tell({ namespace: after.namespace, name: after.name.slice(statefulSetName('').length) });
     });
   }
 
-  /** Resolves once everything has been listed, and there is what clusters need. */
+  /** Resolves once everything has been listed and the objects that clusters need exist. */
   async start(): Promise<void> {
     const { client } = this.#access;
     await this.#watching.start();
@@ -94,7 +96,7 @@ export class Clusters {
     return Array.from({ length: this.#count }, fleetCluster);
   }
 
-  /** Makes as many as are missing; each begins at the image that the others have. */
+  /** Creates the missing clusters, with the same image as the existing ones. */
   async grow(count: number): Promise<void> {
     const { client } = this.#access;
     const first = this.#count;
@@ -107,7 +109,7 @@ export class Clusters {
     });
   }
 
-  /** A new template for each of them. Calls back for each that has been asked. */
+  /** Gives each cluster a new template. Calls back after each request. */
   async change(onChanged: (cluster: FleetCluster) => void): Promise<void> {
     this.#revision += 1;
     const containers = [{ name: mysqldContainer, image: this.#image }];
@@ -119,11 +121,11 @@ export class Clusters {
   }
 
   /**
-   * Resolves once that is so of every one of them. Rejects with how many are missing when none of these changes for too
-   * long.
+   * Resolves once every cluster is in the expected state. Rejects with the number of missing clusters when nothing
+   * changes for too long.
    *
    * @param what the expected state, as the rest of a sentence after "expected"
-   * @param onProgress told of each that is there, and how many are missing then
+   * @param onProgress called for each cluster that reaches it, with the number of clusters that are missing
    */
   async untilEach(
     isSo: (cluster: FleetCluster) => boolean,
@@ -161,12 +163,12 @@ export class Clusters {
     return this.#statefulSets.get(namespace, statefulSetName(name))?.updateRevision ?? '';
   }
 
-  /** Every pod is at the StatefulSet's newest revision, and ready. */
+  /** Every pod is at the StatefulSet's newest revision and ready. */
   isRolledOut({ namespace, name }: FleetCluster): boolean {
     return this.#statefulSets.get(namespace, statefulSetName(name))?.isRolledOut === true;
   }
 
-  /** Nobody but MOCO decides about it. */
+  /** Whether the cluster is released, so that only MOCO decides about it. */
   isReleased({ namespace, name }: FleetCluster): boolean {
     return this.#statefulSets.get(namespace, statefulSetName(name))?.isAdopted === false;
   }
@@ -200,7 +202,7 @@ export class Clusters {
     return this.#policies === 0 ? {} : { [teamLabel]: team(index % this.#policies) };
   }
 
-  /** Revision after revision within minutes is what a benchmark wants, and what the controller holds otherwise. */
+  /** A benchmark needs many revisions within minutes, which the controller would otherwise hold. */
   #rolloutOf(namespace: string, name: string): object {
     const { group, version, kind } = rolloutKind;
     const until = new Date(this.#access.world.wall() + overrideMilliseconds).toISOString();
@@ -209,7 +211,7 @@ export class Clusters {
   }
 }
 
-/** Rejects as soon as one does. */
+/** Rejects as soon as one of them rejects. */
 async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   await new PQueue({ concurrency: requestsAtOnce }).addAll(items.map((item) => () => work(item)));
 }
@@ -217,7 +219,7 @@ async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>):
 const teamLabel = 'team';
 const team = (number: number): string => `team-${number}`;
 
-/** It wants what is the default: how many there are is what is measured. */
+/** The policy of a team. Its setting is the default: only the number of policies matters to the measurement. */
 function policyOf(name: string): object {
   const { group, version, kind } = policyKind;
   const selector = { matchLabels: { [teamLabel]: name } };

@@ -6,9 +6,11 @@ import type { RivalName } from './installation.ts';
 import type { MeasuredFleet } from './measured-fleet.ts';
 import { mostClustersForRounds } from './settings.ts';
 
+// The figures of the fleet benchmark and their limits.
+
 const megabyte = 1_000_000;
 
-/** What the controller costs for one member of a fleet: calls by their sort. */
+/** What the controller costs for one member of a fleet: calls by kind. */
 export interface CostOfMember {
   readonly calls: number;
   readonly writes: number;
@@ -36,7 +38,7 @@ export function medianOf(rollouts: readonly FleetRollout[], figure: (rollout: Fl
 /** How often MOCO applies a StatefulSet for a member. */
 export const appliesOfMember = ({ applies, clusters }: FleetRollout): number => applies / (clusters * members);
 
-/** The controller's rate by that of another; NaN where that was not measured. */
+/** The controller's rate divided by that of another rival; NaN if that was not measured. */
 export function ratioOf({ rollouts }: MeasuredFleet, rival: RivalName): number {
   return medianOf(rollouts.controller, rolloutsPerMinute) / medianOf(rollouts[rival], rolloutsPerMinute);
 }
@@ -89,5 +91,5 @@ export function figuresOf(fleets: readonly MeasuredFleet[]): readonly Figure[] {
   ];
 }
 
-/** Flat: within what two runs on a busy machine differ by. */
+/** Growth up to this factor counts as flat: two runs on a busy machine differ as much. */
 const mostGrowth = 1.25;

@@ -8,27 +8,29 @@ import type { Installation, RivalName } from './installation.ts';
 import { type Cores, coresBetween, processorTime } from './processor-time.ts';
 import { RequestCount, type RequestsByAsker } from './requests.ts';
 
-/** A fleet rolled out by one of the rivals, all clusters asked at once. */
+// Rolls a fleet out with one program and measures it.
+
+/** A fleet rolled out by one of the rivals, with all clusters changed at once. */
 export interface FleetRollout {
   readonly rival: RivalName;
   readonly clusters: number;
   /** From the first cluster's new template to the last member of the last cluster being back. */
   readonly seconds: number;
-  /** Of each cluster, from its new template, ascending. */
+  /** For each cluster, seconds since its new template, in ascending order. */
   readonly secondsOfClusters: readonly number[];
-  /** In these seconds. */
+  /** Averages over these seconds. */
   readonly cores: Cores;
-  /** In these seconds, of everybody together, Events and leases included. */
+  /** Averages over these seconds, for all programs, including Events and leases. */
   readonly requestsPerSecond: number;
   /** Until everything was at rest. */
   readonly requests: RequestsByAsker;
-  /** What the rival itself has asked for until then. */
+  /** What the rival itself had requested by then. */
   readonly kinds: Readonly<Record<string, number>>;
-  /** How often MOCO has applied a StatefulSet until then. */
+  /** How often MOCO had applied a StatefulSet by then. */
   readonly applies: number;
-  /** What the rival has read from its connections until then. */
+  /** Bytes that the rival itself had read from its connections by then. */
   readonly readBytes: number;
-  /** Budgets that stayed closed for two minutes, since the end of an evicted pod was not observed. */
+  /** Budgets that stayed closed for two minutes because nobody observed the end of an evicted pod. */
   readonly budgetsStuck: number;
   readonly processorSeconds: Readonly<Record<string, number>>;
   readonly eventLoop: EventLoopDelay;
@@ -48,7 +50,7 @@ export const noProcess: Measured = {
   usage: () => ({ cpuSeconds: 0, residentBytes: 0, peakBytes: 0, readBytes: 0 }),
 };
 
-/** What is at rest when it is over: the controller writes on after the last member is back. */
+/** Includes what happens after the rollout: the controller still writes after the last member is back. */
 export async function rollOutFleet(
   { installation, clusters }: { readonly installation: Installation; readonly clusters: Clusters },
   rival: RivalName,
@@ -119,7 +121,10 @@ export async function rollOutFleet(
   };
 }
 
-/** The disruption controller's Event on a pod that was to be gone (`NotDeleted`); it writes no others on pods. */
+/**
+ * The disruption controller's Event about a pod that was not deleted in time (`NotDeleted`); it writes no others on
+ * pods.
+ */
 function isOfStuckBudget({ user, verb, objectRef }: AuditEvent): boolean {
   const isOfDisruptionController =
     user.username === 'system:kube-controller-manager' && objectRef?.resource === 'events';
@@ -128,6 +133,6 @@ function isOfStuckBudget({ user, verb, objectRef }: AuditEvent): boolean {
 
 export const rolloutsPerMinute = ({ clusters, seconds }: FleetRollout): number => (clusters / seconds) * 60;
 
-/** The slowest cluster's time by the median one's. */
+/** The slowest cluster's time divided by the median time. */
 export const fairness = ({ secondsOfClusters }: FleetRollout): number =>
   (secondsOfClusters.at(-1) ?? Number.NaN) / percentile(secondsOfClusters, 0.5);

@@ -18,21 +18,23 @@ import { bundleCopy } from './bundle-copy.ts';
 import type { Pids } from './processor-time.ts';
 import { restartOf } from './restart.ts';
 
+// Starts the programs that the fleet benchmark compares, and those that run alongside.
+
 const configuration = fileURLToPath(new URL('../../../config/', import.meta.url));
 const program = (name: string): string => fileURLToPath(new URL(`${name}/main.ts`, import.meta.url));
 const systemNamespace = 'moco-rollout-system';
 
-/** Between two checks whether the policy is in force. */
+/** The delay between two checks whether the policy is in force. */
 const pollMilliseconds = 100;
 
-/** Those that roll the fleet out. MOCO does it by partitions, which needs no other program. */
+/** The programs that roll the fleet out. MOCO does it by partitions and needs no other program. */
 export type RivalName = ProgramName | "MOCO's partitions";
 type ProgramName = 'controller' | 'plain loop';
 
 export interface InstallationOptions {
   /** `real`: moco-controller itself, with databases that have no data. */
   readonly moco: 'stand-in' | 'real';
-  /** Another build of it than the released one. */
+  /** A different build of it than the released one. */
   readonly mocoController?: string | undefined;
   /** From the deletion of a pod to the end of its processes. */
   readonly terminationSeconds: number;
@@ -52,7 +54,7 @@ interface Parts {
 /**
  * The environment of the compared programs on a separate control plane: the stand-ins in one process, this project's
  * CRD, RBAC and admission policy, which keeps StatefulSets at OnDelete for either program. Both programs use a
- * ServiceAccount, since the API server's fairness applies only to these.
+ * ServiceAccount, since the API server's fairness applies only to those.
  */
 export class Installation {
   readonly #parts: Parts;
@@ -105,7 +107,7 @@ export class Installation {
     }
   }
 
-  /** As the image runs it, with a lease as `config/manager` has it. Is not there yet. */
+  /** As the image runs it, with a lease as in `config/manager`. It has not started yet when this returns. */
   async controller(flags: readonly string[]): Promise<MeasuredProcess> {
     const port = async (): Promise<string> => `127.0.0.1:${await freePort()}`;
     const words = [
@@ -113,7 +115,7 @@ export class Installation {
       this.#parts.bundle,
       `--kubeconfig=${this.#parts.kubeconfigs.controller}`,
       '--feature-gates=UpdateStrategyOnDelete=true',
-      // The plain loop knows no such limits.
+      // The plain loop has no such limits.
       '--max-concurrent-rollouts=0',
       '--verify-first-cluster=false',
       '--leader-elect',
@@ -134,7 +136,7 @@ export class Installation {
     return loop;
   }
 
-  /** What runs beside the rivals. */
+  /** The processes that run alongside the rivals. */
   get pids(): Pids {
     const { etcd = 0, apiServer = 0, controllerManager = 0 } = this.#parts.controlPlane.pids;
     return {
@@ -158,7 +160,7 @@ interface Around extends InstallationOptions, Access {
   readonly closers: (() => Promise<unknown>)[];
 }
 
-/** MOCO and the nodes. Beside the real moco-controller the nodes and the databases run in this process. */
+/** MOCO and the nodes. With the real moco-controller, the nodes and the databases run in this process. */
 async function startAround(around: Around): Promise<Pids> {
   const { moco, mocoController, terminationSeconds, controlPlane, guard, closers } = around;
   const nodesKubeconfig = await controlPlane.kubeconfigForUser('nodes');

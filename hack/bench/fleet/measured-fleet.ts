@@ -4,8 +4,10 @@ import type { Clusters, FleetCluster } from './clusters.ts';
 import { type FleetRollout, noProcess, rollOutFleet } from './fleet-rollout.ts';
 import type { Installation, RivalName } from './installation.ts';
 
-/** The plain loop waits for Ready and for nothing after it. */
-const flags = ['--min-ready-seconds=0', '--replica-delay-grace-seconds=0'];
+// Measures all programs on a fleet of one size.
+
+/** Makes both programs comparable: the plain loop only waits for Ready. */
+const flags = ['--min-ready-seconds=0', '--replica-delay-grace-seconds=0', '--silent-member-grace-seconds=0'];
 
 /** All that is measured with one number of clusters. */
 export interface MeasuredFleet {
@@ -13,14 +15,14 @@ export interface MeasuredFleet {
   /** From creation to healthy; only if clusters were created. */
   readonly creationSeconds: number;
   readonly takeOverSeconds: number;
-  /** None of a rival that was not measured. */
+  /** Missing for a rival that was not measured. */
   readonly rollouts: Readonly<Record<RivalName, readonly FleetRollout[]>>;
 }
 
 export interface FleetPlan {
   readonly clusters: number;
   readonly rounds: number;
-  /** Beside the controller. */
+  /** The programs that are measured in addition to the controller. */
   readonly rivals: readonly RivalName[];
 }
 
@@ -29,7 +31,9 @@ export interface Place {
   readonly clusters: Clusters;
 }
 
-/** Grows the fleet to so many clusters and rolls it out by every rival in turn, so that a slow machine affects all. */
+/**
+ * Grows the fleet to this size and rolls it out with every rival in turn, so that a slow machine affects all of them.
+ */
 export async function measureFleet(
   place: Place,
   { clusters: count, rounds, rivals }: FleetPlan,
@@ -57,7 +61,7 @@ async function byPlainLoop(place: Place, progress: (what: string) => void): Prom
   return rollout;
 }
 
-/** The controller releases every StatefulSet and ends. */
+/** The controller releases every StatefulSet and exits. */
 async function byMoco(place: Place, progress: (what: string) => void): Promise<FleetRollout> {
   const { installation, clusters } = place;
   progress('releasing every cluster');
@@ -88,7 +92,7 @@ async function start(
   progress('starting the controller');
   const begun = performance.now();
   const process = await installation.controller(flags);
-  await process.logged('the cache is in sync');
+  await process.logged('Cache is in sync');
   await clusters.untilEach((cluster) => clusters.isComplete(cluster), 'every cluster to be adopted and complete');
   const seconds = (performance.now() - begun) / 1000;
   await quiet(process, 1);

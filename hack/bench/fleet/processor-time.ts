@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { processorSecondsOf } from '../runtime/measured-process.ts';
 
-/** Processes by what they are called in tables. */
+/** Processes by their names in tables. */
 export type Pids = Readonly<Record<string, number>>;
 
-/** Seconds of processor time: of each process since its start, of the machine since whenever. */
+/** Seconds of processor time: of each process since its start, of the machine since any fixed moment. */
 export interface ProcessorTime {
   readonly atMilliseconds: number;
   readonly seconds: Readonly<Record<string, number>>;
@@ -12,7 +12,7 @@ export interface ProcessorTime {
   readonly machineSeconds: number;
 }
 
-/** Cores in use over a time: of each process, and of everybody else on the machine. */
+/** Cores in use during a time: by each process, and by everything else on the machine. */
 export interface Cores {
   readonly of: Readonly<Record<string, number>>;
   readonly others: number;

@@ -1,17 +1,19 @@
 import type { AuditEvent } from '../../../test/support/control-plane/audit-log.ts';
 
+// Counts the requests to the API server by user and kind.
+
 /** The users of the API server that the benchmark distinguishes. */
 export const askers = ['controller', 'plain loop', 'MOCO', 'nodes', 'controller-manager', 'benchmark'] as const;
 export type Asker = (typeof askers)[number];
 
-/** How many requests of each sort; watches are none. */
+/** How many requests of each kind, without watches. */
 export interface Requests {
   readonly reads: number;
-  /** Of anything but Events and leases; done, and not refused. */
+  /** Requests that succeeded, except those for Events and leases. */
   readonly writes: number;
   readonly events: number;
   readonly leases: number;
-  /** Answered with 409 or 429, and none of the others. */
+  /** Answered with 409 or 429; no other refusals count. */
   readonly refused: number;
 }
 

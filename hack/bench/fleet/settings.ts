@@ -4,26 +4,26 @@ import { recordFlag } from '../record/record.ts';
 import type { RivalName } from './installation.ts';
 
 export interface FleetBenchOptions {
-  /** How many clusters the fleet has, one measurement after the other; ascending. */
+  /** How many clusters the fleet has in each measurement; ascending. */
   readonly clusters: readonly number[];
   /** How often fleets of up to {@link mostClustersForRounds} are rolled out by each rival. */
   readonly rounds: number;
-  /** How many MySQLRolloutPolicies there are, one a team; every cluster is of one of the teams. */
+  /** How many MySQLRolloutPolicies there are, one for each team. Every cluster belongs to a team. */
   readonly policies: number;
-  /** Beside the controller. */
+  /** The programs that are measured in addition to the controller. */
   readonly rivals: readonly RivalName[];
   readonly moco: 'stand-in' | 'real';
-  /** Another build of moco-controller than the released one. */
+  /** A different build of moco-controller than the released one. */
   readonly mocoController?: string;
   /** From the deletion of a pod to the end of its processes. */
   readonly terminationSeconds: number;
-  /** File that the tables and every number behind them are written to. */
+  /** The file for the tables and every number behind them. */
   readonly record?: string;
 }
 
 const mostClusters = 5000;
 const mostPolicies = 1000;
-/** Above that one round takes minutes. */
+/** Above this size a single round takes minutes. */
 export const mostClustersForRounds = 100;
 
 const rivalNames: Readonly<Record<string, RivalName>> = { 'plain-loop': 'plain loop', moco: "MOCO's partitions" };

@@ -8,6 +8,8 @@ import type { RivalName } from './installation.ts';
 import type { MeasuredFleet } from './measured-fleet.ts';
 import type { Asker, Requests } from './requests.ts';
 
+// The tables of the fleet benchmark.
+
 const megabyte = 1_000_000;
 
 /** Every table of a run. */
@@ -49,7 +51,7 @@ function spread(
 const cost = (figure: keyof CostOfMember) => (rollout: FleetRollout) => costOfMember(rollout)[figure];
 const total = ({ cores }: FleetRollout): number => Object.values(cores.of).reduce((sum, one) => sum + one, 0);
 
-/** Of all processes together: the cost of one member for the machine. */
+/** For all processes together: what one member costs the machine. */
 const machineMilliseconds = ({ processorSeconds, clusters }: FleetRollout): number =>
   (Object.values(processorSeconds).reduce((sum, one) => sum + one, 0) * 1000) / (clusters * members);
 
@@ -90,7 +92,7 @@ const growthRows: readonly Row[] = [
   { what: 'adopted and complete after', of: ({ takeOverSeconds }) => `${takeOverSeconds.toFixed(0)} s` },
 ];
 
-/** What everybody has cost for a member of the largest fleet. */
+/** What all programs cost for one member of the largest fleet. */
 function costs(fleets: readonly MeasuredFleet[]): Table {
   const largest = fleets.at(-1)?.rollouts;
   const cost = (what: string, rival: RivalName, asker: Asker, program: string): readonly (readonly string[])[] => {

@@ -7,10 +7,10 @@ import { decideCases, emptyDecision, lastStep } from './decide.ts';
 import { allocatedOf, type Cost, costOf, keptOf, type Operation, timeOf } from './operation.ts';
 import { reconcileCases } from './reconcile.ts';
 
-// The CPU time and allocations of one decision and of one reconciliation, each compared with an empty operation; and
+// The CPU time and allocations of one decision and of one reconciliation, each compared with an empty operation, and
 // whether a decision leaks memory.
 
-/** What garbage collection itself leaves differs by some 50 kB from one time to the next. */
+/** Remains of garbage collection vary by some 50 kB between measurements. */
 const mostKeptBytes = 1;
 
 const recording = new Recording('isolation');

@@ -2,6 +2,8 @@ import { GCProfiler, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { percentile, spreadOf } from '../record/spread.ts';
 
+// Measures time and allocations of one operation.
+
 setFlagsFromString('--expose-gc');
 export const collectGarbage = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void;
 
@@ -9,18 +11,19 @@ export const collectGarbage = runInNewContext('gc') as (options?: { readonly typ
 export interface Operation {
   readonly name: string;
   /**
-   * How often it is done in one sample: for a tenth of a second and more, as Linux adds a thread's time up every 4 ms.
+   * How often it runs in one sample: for at least a tenth of a second, because Linux accounts a thread's time every 4
+   * ms.
    */
   readonly times: number;
-  /** Makes what one sample does; its call does it, `times` times. */
+  /** Prepares one sample; calling the result runs the operation `times` times. */
   readonly prepare: () => () => void | Promise<void>;
 }
 
-/** Of one time. */
+/** The cost of one run. */
 export interface Cost {
-  /** Of this thread's processor time, however busy the machine is; a sample each. */
+  /** Processor time of this thread, however busy the machine is; one value for each sample. */
   readonly nanoseconds: readonly number[];
-  /** Allocated on the heap, kept or not; a sample each. */
+  /** Allocated on the heap, kept or not; one value for each sample. */
   readonly bytes: readonly number[];
 }
 
@@ -61,7 +64,7 @@ async function allocatedBy(run: () => void | Promise<void>): Promise<number> {
   return after - before + collected.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** Bytes that are still there of each time after many. */
+/** Bytes that each run leaves behind, averaged over many runs. */
 export async function keptOf({ times, prepare }: Operation): Promise<number> {
   const run = prepare();
   const used = async (): Promise<number> => {
@@ -74,7 +77,7 @@ export async function keptOf({ times, prepare }: Operation): Promise<number> {
   return ((await used()) - before) / (times * heapSamples);
 }
 
-/** `2.1 µs (2.0 – 2.3)`: the median, and between what nine of ten samples lie. */
+/** `2.1 µs (2.0 – 2.3)`: the median, and the range of nine in ten samples. */
 export function timeOf({ nanoseconds }: Cost): string {
   const isShort = spreadOf(nanoseconds).median < nanosecondsPerMicrosecond;
   const one = isShort ? 1 : nanosecondsPerMicrosecond;

@@ -3,7 +3,9 @@ import { podDisruptionBudgets } from '../../../src/kube/resource.ts';
 import { Bench, type Process } from '../../../test/controller/bench.ts';
 import type { Operation } from './operation.ts';
 
-/** A whole pass of the reconciler beside the same calls to the API server's stand-in without it. */
+// The passes whose cost is measured.
+
+/** A whole pass of the reconciler, compared with only the same calls to the stand-in of the API server. */
 export interface ReconcileCase {
   readonly operation: Operation;
   readonly beside: Operation;
@@ -12,9 +14,9 @@ export interface ReconcileCase {
 }
 
 const restingTimes = 4_000;
-/** Holds are reported by then. */
+/** By this time holds have been reported. */
 const holdMilliseconds = 120_000;
-/** Each is on an API server of its own, as what it does can be done once. */
+/** Each runs on an API server of its own, because its effects happen only once. */
 const stepTimes = 200;
 
 /** A cluster with nothing to do and a current status; `hold` is its hold, if any. */
@@ -94,7 +96,7 @@ function withReplicasUpdated(): Bench {
   return bench;
 }
 
-/** As the client does it: an answer is read as text and parsed. */
+/** The same as in the client: the answer is read as text and parsed. */
 async function replay({ server }: Bench, requests: readonly ExchangeRequest[]): Promise<void> {
   for (const request of requests) {
     const { body } = await server.exchange(request);

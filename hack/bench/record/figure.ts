@@ -1,4 +1,4 @@
-/** What was measured, and what it has to be. */
+/** A measured value, and the limit that it has to keep. */
 export interface Figure {
   readonly what: string;
   readonly value: number;
@@ -6,13 +6,13 @@ export interface Figure {
   readonly digits: number;
   /** In the unit of the figure. */
   readonly limit?: number | undefined;
-  /** How the value has to be to the limit; default: below it. */
+  /** How the value has to compare with the limit; below it by default. */
   readonly sense?: '<' | '≤' | '≥';
 }
 
 export const shown = ({ value, digits, unit }: Figure): string => `${value.toFixed(digits)} ${unit}`.trim();
 
-/** Empty if it has none. */
+/** Empty if the figure has no limit. */
 export const limitOf = ({ limit, unit, sense = '<' }: Figure): string =>
   limit === undefined ? '' : `${sense} ${limit} ${unit}`.trim();
 

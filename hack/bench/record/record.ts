@@ -6,18 +6,20 @@ import { fileURLToPath } from 'node:url';
 import { Option } from 'commander';
 import type { Table } from './table.ts';
 
-/** One run of a benchmark, as a file in docs/performance has it. */
+// The record of a benchmark run in docs/performance.
+
+/** One run of a benchmark, in the format of the files in docs/performance. */
 export interface BenchRecord {
-  /** The file's, without `.json`. */
+  /** The name of the file, without `.json`. */
   readonly name: string;
-  /** As typed at the root of the repository, without where the output goes. */
+  /** As typed at the root of the repository, without the output options. */
   readonly command: string;
   /** Of the run's start: YYYY-MM-DD. */
   readonly date: string;
   /** The commit that was checked out, with `-dirty` if the sources differed from it. */
   readonly commit: string;
   readonly machine: Machine;
-  /** Of one minute. */
+  /** The load average of one minute. */
   readonly loadAverage: { readonly before: number; readonly after: number };
   readonly nodeVersion: string;
   readonly tables: readonly Table[];
@@ -33,7 +35,7 @@ export interface Machine {
 }
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-/** Whatever a benchmark measures lies in these. */
+/** The folders that affect what a benchmark measures. */
 const measured = ['src', 'hack', 'config', 'package-lock.json', 'Dockerfile'];
 const indentation = 1;
 /** Flags that name where the output goes. */
@@ -43,7 +45,7 @@ const outputs = ['--record', '--output'];
 export const recordFlag = (): Option =>
   new Option('--record <file>', 'write the numbers into that file, as docs/performance has them');
 
-/** A benchmark at its start; what it has found by its end is written by {@link Recording.write}. */
+/** A benchmark that has started. {@link Recording.write} writes its results at the end. */
 export class Recording {
   readonly #name: string;
   readonly #begun = {
@@ -52,7 +54,7 @@ export class Recording {
     load: loadNow(),
   };
 
-  /** @param name of the file in docs/performance, without `.json` */
+  /** @param name the file in docs/performance, without `.json` */
   constructor(name: string) {
     this.#name = name;
   }
@@ -73,7 +75,7 @@ export class Recording {
     };
   }
 
-  /** Writes the run into a file, if requested, and creates its folders. */
+  /** Writes the run into a file if that was requested, and creates its folders. */
   async write(file: string | undefined, tables: readonly Table[], raw: unknown): Promise<void> {
     if (file === undefined) return;
     await mkdir(dirname(file), { recursive: true });
@@ -81,7 +83,7 @@ export class Recording {
   }
 }
 
-/** One line with machine and date for a reader of the figures. */
+/** One line with the machine and the date for readers of the figures. */
 export function originOf(record: Omit<BenchRecord, 'tables' | 'raw'>): string {
   const { machine, loadAverage, nodeVersion, date, commit } = record;
   const gigabytes = Math.round(machine.memoryBytes / 1e9);
@@ -92,7 +94,7 @@ export function originOf(record: Omit<BenchRecord, 'tables' | 'raw'>): string {
   ].join(', ');
 }
 
-/** `argv` as `process` has it. */
+/** `argv` as in `process.argv`. */
 export function commandOf([, program = '', ...rest]: readonly string[]): string {
   const more = outputs.reduce<readonly string[]>(without, rest);
   return ['hack/node.sh', relative(root, program), ...more].join(' ');
@@ -103,9 +105,9 @@ function without(words: readonly string[], flag: string): readonly string[] {
   return (at === -1 ? words : words.toSpliced(at, 2)).filter((word) => !word.startsWith(`${flag}=`));
 }
 
-/** Arrays of plain values in one line: samples are many. */
+/** Prints arrays of plain values on one line, because there are many samples. */
 export function jsonOf(record: BenchRecord): string {
-  // A line's end lies outside of every string.
+  // A line break is never inside a string.
   const short = JSON.stringify(record, null, indentation).replaceAll(
     /\[\n\s+([^[\]{}]*?)\n\s+\]/g,
     (_, items: string) => `[${items.replaceAll(/,\n\s+/g, ', ')}]`,
@@ -118,7 +120,7 @@ function machine(): Machine {
     processor: cpus()[0]?.model.trim() ?? 'unknown',
     cores: cpus().length,
     memoryBytes: totalmem(),
-    // The rest of a release names who built it.
+    // The rest of the release string names who built it.
     kernel: release().split('-', 1)[0] ?? '',
   };
 }

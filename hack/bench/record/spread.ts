@@ -10,13 +10,16 @@ export function spreadOf(values: readonly number[]): Spread {
   return { lowest: percentile(values, 0), median: median(values), highest: percentile(values, 1) };
 }
 
-/** The smallest value that at least this part (0 to 1) of all values does not exceed (nearest rank); NaN for none. */
+/**
+ * The smallest value that at least this part (0 to 1) of all values does not exceed (nearest rank); NaN if there are no
+ * values.
+ */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN;
 }
 
-/** The middle one, or the mean of the two in the middle; NaN for none. */
+/** The middle value, or the mean of the two middle values; NaN if there are no values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const [lower, upper] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]];

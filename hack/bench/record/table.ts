@@ -1,10 +1,10 @@
 /** A table of figures as printed and as in the document, with formatted cells and units. */
 export interface Table {
-  /** Of its place in the document, which is `<name of the record>/<this>`: `idle`. */
+  /** Its place in the document, `<name of the record>/<this>`: `idle`. */
   readonly name: string;
   /** One line that describes the figures. */
   readonly title: string;
-  /** The first one describes a row; the others have figures. */
+  /** The first column describes the row; the others have figures. */
   readonly columns: readonly string[];
   /** Each as long as `columns`; an empty cell has no figure. */
   readonly rows: readonly (readonly string[])[];
@@ -22,7 +22,7 @@ export function textOf({ title, columns, rows }: Table): string {
   return [title, ...all.map((row) => `  ${line(row)}`)].join('\n');
 }
 
-/** For the document, without the title: there is text of its own around it. */
+/** For the document, without the title, because the document has its own text. */
 export function markdownOf({ columns, rows }: Table): string {
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

@@ -6,11 +6,11 @@ import { type Table, textOf } from '../record/table.ts';
 import { play, type Result, type Row } from './play.ts';
 import { failures, healthy, type Way, ways } from './ways.ts';
 
-// The same rollout in every way that there is to update a StatefulSet of MOCO's, in virtual time, beside the time that
-// no way of restarting one member at a time can be under.
+// Plays the same rollout in every way in which a StatefulSet of MOCO can be updated, in virtual time, next to the
+// shortest possible time for restarting one member after another.
 
 const seeds = ['1', '2', '3'];
-/** Of the judged way, against the limit. */
+/** The maximum for the judged way, relative to its limit. */
 const mostRatio = 1.03;
 const judged = 'OnDelete';
 
@@ -52,7 +52,10 @@ function titleOf({ scenario, members, restartSeconds }: Row): string {
   return `${scenario.title}: ${members} × ${restartSeconds} s`;
 }
 
-/** Seconds that healthy members of the judged way were away in turn, and in which its switchover blocked commits. */
+/**
+ * The number of seconds for which the judged way has healthy members away one after another and, in a switchover,
+ * blocks commits.
+ */
 function limitOf(measured: readonly Measured[], { members, restartSeconds }: Row): number {
   const one = measured.find(
     ({ row, way }) =>
@@ -113,7 +116,7 @@ function tablesOf(measured: readonly Measured[]): readonly Table[] {
   ];
 }
 
-/** A sentence for each figure that the judged way misses. */
+/** A sentence for each figure in which the judged way misses its limit. */
 function missedOf(measured: readonly Measured[]): readonly string[] {
   return measured
     .filter(({ way }) => way.title === judged)

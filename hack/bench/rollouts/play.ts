@@ -6,6 +6,8 @@ import { isUpdated, participates, primaryOf, updateRevisionOf } from '../../../t
 import type { Moment } from '../../../test/verification/witness/moment.ts';
 import { backupMilliseconds, newImage, type Playing, type Scenario, type Way } from './ways.ts';
 
+// Plays one rollout in virtual time and measures it.
+
 /** A row of every table. */
 export interface Row {
   readonly scenario: Scenario;
@@ -14,21 +16,21 @@ export interface Row {
   readonly restartSeconds: number;
 }
 
-/** What came of one rollout. */
+/** The result of one rollout. */
 export interface Result {
-  /** From the change until every member works at the new revision for the first time; `null` if that never comes. */
+  /** From the change until every member works at the new revision for the first time; `null` if that never happens. */
   readonly seconds: number | null;
   /** How long members were away, added up. */
   readonly memberSecondsAway: number;
   readonly secondsWithoutCommits: number;
   readonly moves: number;
   readonly mostAway: number;
-  /** Members that went while the backup ran, after the first. */
+  /** Members that went down while the backup ran, after the first. */
   readonly duringBackup: number;
 }
 
 const lookMilliseconds = 10;
-/** MOCO's partitions take up to 45 s a member; who has not ended by then waits for ever. */
+/** MOCO's partitions take up to 45 s for each member. A way that has not ended by then waits forever. */
 const patienceMilliseconds = 15 * 60_000;
 
 const circumstances = { ...plainCircumstances, moco: { notice: 5, healthyTrue: 20 }, lagMilliseconds: 5 };
@@ -131,7 +133,7 @@ class Rollout implements Playing {
     } else if (nowMilliseconds < this.#backupUntil) this.#counts.duringBackup += 1;
   }
 
-  /** From now on, until nobody lets time pass any more. */
+  /** Observes from now on, until virtual time stops. */
   #lookOn(): void {
     const counts = this.#counts;
     const away = this.away().length;

@@ -11,21 +11,23 @@ import {
 import type { Circumstances } from '../../../test/verification/simulation/circumstances.ts';
 import { namespace, type Simulation } from '../../../test/verification/simulation/simulation.ts';
 
+// The ways to update a StatefulSet, and the circumstances in which they are compared.
+
 const second = 1000;
 export const newImage = 'mysql:8.4.9';
 const badImage = 'mysql:8.4.8-missing';
 const longerThanAny = 24 * 3600 * second;
 const badMilliseconds = 5 * second;
-/** Longer than a member's restart, so that somebody has to wait. */
+/** Longer than a member's restart, so that the rollout has to wait. */
 export const backupMilliseconds = 30 * second;
 
 /** A way to update a StatefulSet: a column of every table. */
 export interface Way {
   readonly title: string;
   readonly mode: Circumstances['mode'];
-  /** Of the MySQLRollout. */
+  /** Settings of the MySQLRollout. */
   readonly settings?: Json;
-  /** With fewer members it equals the one before. */
+  /** With fewer members it is the same as the previous circumstance. */
   readonly leastMembers: number;
   readonly before?: (simulation: Simulation) => void;
 }
@@ -47,9 +49,9 @@ export const ways: readonly Way[] = [
 /** The circumstances of a rollout: a row of every table. */
 export interface Scenario {
   readonly title: string;
-  /** Done before anything is counted; resolves once it has come about. */
+  /** Runs before anything is counted; resolves once the circumstance has been created. */
   readonly before?: (play: Playing) => Promise<void>;
-  /** Done while members are counted and before the change that is timed. */
+  /** Runs before the timed change, while members are already counted. */
   readonly first?: (play: Playing) => Promise<void>;
   /** Called as soon as a member is terminating. */
   readonly whenOneGoes?: (play: Playing) => void;
@@ -75,7 +77,7 @@ const pass = ({ simulation: { clock } }: Playing, milliseconds: number): Promise
 
 export const healthy: Scenario = { title: 'healthy' };
 
-/** In the order of the rows. Member 1 of three or five is a replica that no order of updating has at either end. */
+/** In the order of the rows. Member 1 of three or five is a replica that no way updates first or last. */
 export const failures: readonly Scenario[] = [
   {
     title: 'a stale member is down',

@@ -11,11 +11,11 @@ export interface ColdStart {
 }
 
 const starts = 5;
-/** On the line about a cluster that something new was decided of; the first decision always is, and no news. */
+/** Appears in the log line of a cluster with a new decision. The first decision of a cluster is always new. */
 const anythingDecided = '"rule":';
 const withEveryLine = '--log-level=debug';
 
-/** Starts the image's program several times on a fleet that it has adopted already. */
+/** Starts the image's program several times on a fleet that it has already adopted. */
 export async function measureColdStarts(
   flags: readonly string[],
   clusters: number,
@@ -26,7 +26,7 @@ export async function measureColdStarts(
     const begun = performance.now();
     const since = (): number => (performance.now() - begun) / 1000;
     const process = new MeasuredProcess([...bundle.command, ...flags, withEveryLine], guard, bundle.environment);
-    await process.logged('the cache is in sync');
+    await process.logged('Cache is in sync');
     const synced = since();
     await process.logged(anythingDecided);
     const firstDecision = since();

@@ -3,7 +3,7 @@ import type { Idle } from './idle.ts';
 
 const megabyte = 1_000_000;
 
-/** What a figure is of what was measured, in its unit. */
+/** How a figure is calculated from the measurements, in its unit. */
 export interface Measure<Measured> {
   readonly what: string;
   readonly unit: string;

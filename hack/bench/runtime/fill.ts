@@ -11,7 +11,7 @@ export interface FleetSize {
 
 const atOnce = 16;
 
-/** Creates a fleet, status included, in an API server without controllers, which would make something else of it. */
+/** Creates a fleet, including statuses, in an API server without controllers, which would change it. */
 export async function fill(client: ObjectClient, size: FleetSize): Promise<void> {
   for (let index = 0; index < size.namespaces; index += 1) {
     await client.create(namespaces, {}, { metadata: { name: fleetNamespace(index) } });

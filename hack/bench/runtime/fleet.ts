@@ -1,6 +1,8 @@
 import { roleLabel, rolePrimary, roleReplica, strategyLabel, strategyOnDelete } from '../../../src/moco/names.ts';
 import { recorded } from '../../../test/controller/moco-objects.ts';
 
+// The objects of an idle fleet, derived from recorded ones.
+
 /** An object as sent. */
 export interface FleetObject {
   readonly metadata: {
@@ -27,7 +29,7 @@ const namespaceOfRecording = 'default';
 
 export const fleetNamespace = (index: number): string => `fleet-${index}`;
 
-/** As the real API server had the recorded ones (a pod of 7 KB), under names of their own. */
+/** Like the recorded objects of the real API server (a pod of 7 KB), under other names. */
 export function fleetCluster(index: number, namespaces: number): FleetCluster {
   const name = `db-${index}`;
   const namespace = fleetNamespace(index % namespaces);
@@ -47,7 +49,7 @@ export function fleetCluster(index: number, namespaces: number): FleetCluster {
   };
 }
 
-/** With its owner's uid, as garbage collection wants it. */
+/** With the uid of its owner, as garbage collection requires. */
 export function ownedBy(object: FleetObject, uid: string): FleetObject {
   const { metadata } = object;
   return {
@@ -56,7 +58,7 @@ export function ownedBy(object: FleetObject, uid: string): FleetObject {
   };
 }
 
-/** The recorded pod, the primary, as one of the three. */
+/** The recorded pod, which is the primary, as one of three. */
 function memberOf(ordinal: number): object {
   const { metadata } = recorded.pod;
   const name = `moco-${nameOfRecording}-${ordinal}`;

@@ -14,22 +14,24 @@ import { measureStatusAll } from './status-all.ts';
 import { bundle, type Variant } from './variants.ts';
 import { type Listing, listed, pause } from './watching.ts';
 
+// Measures programs that have nothing to do.
+
 const configuration = fileURLToPath(new URL('../../../config', import.meta.url));
 const systemNamespace = 'moco-rollout-system';
 const sampleMilliseconds = 1_000;
 
-/** One variant of the program with nothing to do. */
+/** One variant of the idle program. */
 export interface Idle {
   readonly variant: string;
   readonly listing: Listing;
   readonly seconds: number;
   readonly cores: number;
-  /** One a second. */
+  /** One value for each second. */
   readonly residentBytes: readonly number[];
   readonly scrapeMilliseconds: readonly number[];
 }
 
-/** What is measured on a fleet with which nothing happens. */
+/** What is measured on a fleet in which nothing happens. */
 export interface AtRest {
   readonly idle: readonly Idle[];
   readonly coldStarts: readonly ColdStart[];
@@ -37,13 +39,13 @@ export interface AtRest {
   readonly reconnect: Reconnect;
 }
 
-/** A fleet, and how long an idle program is watched. */
+/** A fleet, and how long the idle program is watched. */
 export interface RestingFleet extends FleetSize {
   readonly idleSeconds: number;
 }
 
 /**
- * Each variant, one after the other, on a real API server that has nothing but the fleet; then starts, and the command
+ * Measures each variant in turn on a real API server that has nothing but the fleet, then cold starts and the command
  * line.
  */
 export async function measureIdle(
@@ -62,7 +64,7 @@ export async function measureIdle(
     ],
   });
   try {
-    // Controllers would make something else of the fleet.
+    // Controllers would change the fleet.
     await controlPlane.killControllerManager();
     progress(`creating ${options.clusters} clusters`);
     const { client, connection } = accessWith(controlPlane.adminKubeconfig);
@@ -91,14 +93,14 @@ export async function measureIdle(
   }
 }
 
-/** Without the rate limit: it would take minutes with a large fleet, and this is not measured. */
+/** Without the rate limit, which would take minutes with a large fleet and is not measured here. */
 async function adopt(flags: readonly string[], guard: Guard): Promise<void> {
   const noLimit = ['--kube-api-qps=10000', '--kube-api-burst=10000'];
   const { program } = await listed(bundle, [...flags, ...noLimit], guard, '"starting"');
   await program.stop();
 }
 
-/** As `config/manager` starts it, with its lease; the kubeconfig is that of its ServiceAccount. */
+/** As `config/manager` starts it, with its lease and the kubeconfig of its ServiceAccount. */
 async function flagsOn(kubeconfig: string): Promise<readonly string[]> {
   const address = async (): Promise<string> => `127.0.0.1:${await freePort()}`;
   return [

@@ -8,11 +8,11 @@ import { measureIdle } from './idle.ts';
 import { findingsOf } from './table.ts';
 import { bundle, variants } from './variants.ts';
 
-// What a fleet costs with which nothing happens: memory, processor time and starts, of the bundle that `make build`
-// leaves in dist/, as the image runs it and in other ways; or how that grows with the fleet, as the image runs it.
+// Measures what an idle fleet costs: memory, processor time and start of the bundle in dist/, as the image runs it and
+// in other ways; or how these grow with the fleet.
 
 interface Options {
-  /** How many clusters the fleet has, one measurement after the other; ascending. */
+  /** How many clusters the fleet has in each measurement; ascending. */
   readonly clusters: readonly number[];
   readonly namespaces: number;
   readonly idleSeconds: number;

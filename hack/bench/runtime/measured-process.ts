@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Guard } from '../../../test/support/control-plane/guard.ts';
 
-/** Milliseconds between two turns of the event loop; at least the 1 ms after which it is asked to turn. */
+// A process under observation: memory, processor time and its event loop.
+
+/** Milliseconds between two turns of the event loop; at least the 1 ms of its timer. */
 export interface EventLoopDelay {
   readonly p50: number;
   readonly p99: number;
@@ -16,18 +18,18 @@ export interface Usage {
   readonly cpuSeconds: number;
   readonly residentBytes: number;
   readonly peakBytes: number;
-  /** Since its start, from files and connections. */
+  /** Bytes read since its start, from files and connections. */
   readonly readBytes: number;
 }
 
 const ticksPerSecond = 100;
 const lastLines = 20;
-/** However large the fleet and slow the machine, beyond this something is wrong. */
+/** Beyond this limit something is wrong, however large the fleet and however slow the machine. */
 const patienceMilliseconds = 600_000;
-/** Kubernetes' own between SIGTERM and SIGKILL. */
+/** Kubernetes' default between SIGTERM and SIGKILL. */
 const graceMilliseconds = 30_000;
 
-/** Of a process since its start, from `/proc` (Linux). */
+/** Processor time of a process since its start, from `/proc` (Linux). */
 export function processorSecondsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const [user = 0, system = 0] = stat
@@ -38,7 +40,7 @@ export function processorSecondsOf(pid: number): number {
   return (user + system) / ticksPerSecond;
 }
 
-/** A Node program under observation: its log, what it uses, what its event loop does. */
+/** A Node program under observation: its log, its resource use, its event loop. */
 export class MeasuredProcess {
   readonly #process: ChildProcess;
   readonly #lines: string[] = [];
@@ -46,7 +48,7 @@ export class MeasuredProcess {
 
   /**
    * @param more Node's own flags, then the program and its arguments
-   * @param environment over that of this process
+   * @param environment overrides that of this process
    */
   constructor(more: readonly string[], guard: Guard, environment: Readonly<Record<string, string>> = {}) {
     const probe = new URL('probe.mjs', import.meta.url).pathname;
@@ -76,7 +78,7 @@ export class MeasuredProcess {
     throw new Error(`expected a program that runs, it has ended:\n${this.tail}`);
   }
 
-  /** Resolves once so many lines of the log contain the text. Rejects if the program ends first, or on a timeout. */
+  /** Resolves once that many lines of the log contain the text. Rejects if the program ends first, or on a timeout. */
   async logged(text: string, times = 1): Promise<void> {
     const overdue = AbortSignal.timeout(patienceMilliseconds);
     overdue.addEventListener('abort', () => this.#checkWaiting());
@@ -107,7 +109,7 @@ export class MeasuredProcess {
     return this.#lines.slice(-lastLines).join('\n');
   }
 
-  /** Since the start, or since it was asked last; from `off` on nothing is watched any more. */
+  /** The delay since the start, or since the last call; after `off` nothing is observed any more. */
   async eventLoopDelay(then: 'on' | 'off' = 'on'): Promise<EventLoopDelay> {
     this.#process.send(then);
     const answer = once(this.#process, 'message') as Promise<[EventLoopDelay]>;
@@ -127,7 +129,7 @@ export class MeasuredProcess {
     };
   }
 
-  /** As a kubelet does it. Resolves to the exit status. */
+  /** Stops it as a kubelet does. Resolves to the exit status. */
   async stop(): Promise<number | null> {
     if (this.#ended) return this.#process.exitCode;
     const exit = once(this.#process, 'exit');

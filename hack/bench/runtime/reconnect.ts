@@ -7,7 +7,7 @@ import { listed, pause } from './watching.ts';
 /** What the event loop of the image's program does when its connections break, with a fleet in its cache. */
 export interface Reconnect {
   readonly duringReconnect: EventLoopDelay;
-  /** Those that were cut. */
+  /** The number of connections that were cut. */
   readonly connections: number;
 }
 
@@ -25,7 +25,7 @@ export async function measureReconnect(
   try {
     const flags = await flagsOn(await proxy.kubeconfig(kubeconfig));
     const { program } = await listed(bundle, flags, guard, '"starting"');
-    // Each connection of the program has one to the API server behind it.
+    // Each of the program's connections has another one behind it, to the API server.
     const connections = proxy.connections.count / 2;
     await program.eventLoopDelay();
     proxy.connections.cut();

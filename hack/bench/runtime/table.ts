@@ -7,13 +7,15 @@ import type { AtRest, Idle } from './idle.ts';
 import type { Reconnect } from './reconnect.ts';
 import { bundle } from './variants.ts';
 
+// The tables of the runtime benchmark.
+
 export interface Findings {
   readonly tables: readonly Table[];
-  /** What is not below its limit. */
+  /** Figures that are not below their limit. */
   readonly missed: readonly string[];
 }
 
-/** A table before its figures are written out. Of the figures of a row at most one kind has a limit. */
+/** A table before its figures are formatted. At most one kind of figure in a row has a limit. */
 interface Sheet extends Omit<Table, 'rows'> {
   readonly rows: readonly (readonly Figure[])[];
 }
@@ -22,13 +24,13 @@ const longestDelayMilliseconds = 50;
 const mostIdlePercent = 1;
 const largeFleet = 1000;
 
-/** What grows with the fleet. */
+/** The limits of what grows with the fleet. */
 const limitsOf = (clusters: number) =>
   clusters <= largeFleet
     ? { residentMegabytes: 150, statusMilliseconds: 1000, coldStartSeconds: 5 }
     : { residentMegabytes: 350, statusMilliseconds: 2000, coldStartSeconds: 15 };
 
-/** Everything that was measured, as tables. */
+/** Everything that was measured, in tables. */
 export function findingsOf(atRest: AtRest, clusters: number): Findings {
   const sheets = [
     idle(atRest.idle, clusters),
@@ -75,7 +77,7 @@ const idleRows = (clusters: number): readonly IdleRow[] => [
   idleFigures.scrape,
 ];
 
-/** Limits are those of what the image runs. */
+/** Limits apply only to what the image runs. */
 const idle = (variants: readonly Idle[], clusters: number): Sheet => ({
   name: 'idle',
   title: `${clusters} clusters with nothing to do`,

@@ -6,7 +6,7 @@ export interface Variant {
   readonly name: string;
   /** Node's own flags, then the program. */
   readonly command: readonly string[];
-  /** Besides what this process has. */
+  /** In addition to the environment of this process. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -21,7 +21,7 @@ const { environment, nodeFlags } = theImage;
 const main = file('dist/main.js');
 /** What the image runs. */
 export const bundle: Variant = { name: 'bundle', command: [...nodeFlags, main], environment };
-/** One after the other on the same fleet. */
+/** Measured in turn on the same fleet. */
 export const variants: readonly Variant[] = [
   bundle,
   { ...bundle, name: "without the image's environment", environment: {} },

@@ -17,6 +17,8 @@ import { keyIn, listAll, listOrNothing } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
 
+// Checks that admission keeps the update strategy of StatefulSets.
+
 const policyName = 'moco-rollout-statefulset';
 const longestWarningDays = 7;
 const millisecondsPerDay = 86_400_000;
@@ -33,8 +35,8 @@ export async function admission(session: Session): Promise<Found> {
 }
 
 /**
- * Whether admission also keeps the strategy by which lost members come back at the revision that they had: a dry run on
- * one StatefulSet shows it. An admission policy of an older version does not know the label.
+ * Whether admission also keeps the strategy with which missing members come back at their previous revision: a dry run
+ * on one StatefulSet shows it. An admission policy of an older version does not know the label.
  */
 async function newPods(session: Session, keeper: string): Promise<Found> {
   const atOnDelete = `${keeper} keeps StatefulSets at OnDelete`;
@@ -45,8 +47,9 @@ async function newPods(session: Session, keeper: string): Promise<Found> {
     return ok(`${atOnDelete}, and at partition = replicas with the label ${newPodsLabel}`);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (isForbidden(error)) return ok(`${atOnDelete}; whether it keeps the label ${newPodsLabel} you may not try`);
-    // It has changed meanwhile, or is gone.
+    if (isForbidden(error))
+      return ok(`${atOnDelete}; you lack the right to try whether it keeps the label ${newPodsLabel}`);
+    // The StatefulSet has changed in the meantime, or is gone.
     if (isConflict(error) || isNotFound(error)) return ok(atOnDelete);
     if (error.reason !== admissionNotInForce) throw error;
     const without = `${atOnDelete}, but not the label ${newPodsLabel}`;
@@ -94,9 +97,9 @@ function certificateProblem({ name, clientConfig }: Json, now: number): string |
   try {
     const { validTo, validToDate } = new X509Certificate(Buffer.from(bundle, 'base64').toString());
     const days = (validToDate.getTime() - now) / millisecondsPerDay;
-    if (days < 0) return `the CA of ${text(name)} has expired at ${validTo}`;
+    if (days < 0) return `the CA of ${text(name)} expired at ${validTo}`;
     return days < longestWarningDays ? `the CA of ${text(name)} expires in ${Math.floor(days)} days` : null;
   } catch {
-    return `${text(name)} has a caBundle that is no certificate in PEM`;
+    return `${text(name)} has a caBundle that is not a PEM certificate`;
   }
 }

@@ -4,17 +4,18 @@ import { sentenceOf } from '../command-error.ts';
 
 /** What a check has found. */
 export interface Found {
-  /** `unknown`: the user may not read what would tell. */
-  readonly result: 'ok' | 'failed' | 'unknown';
-  /** What was found, and for a failure what to do. */
+  /** `warning`: it works, but may not be intended. `unknown`: the user lacks the rights to find out. */
+  readonly result: 'ok' | 'warning' | 'failed' | 'unknown';
+  /** What was found and, for a failure, what to do. */
   readonly sentence: string;
 }
 
 export const ok = (sentence: string): Found => ({ result: 'ok', sentence });
+export const warning = (sentence: string): Found => ({ result: 'warning', sentence });
 export const failed = (sentence: string): Found => ({ result: 'failed', sentence });
 export const unknown = (sentence: string): Found => ({ result: 'unknown', sentence });
 
-/** Rejects if the API server does not answer: then no other check can find anything either. */
+/** Rejects if the API server does not answer: no other check can find anything then. */
 export async function foundBy(check: (session: Session) => Promise<Found>, session: Session): Promise<Found> {
   try {
     return await check(session);

@@ -11,6 +11,8 @@ import { controllerNote, isLed } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok, unknown } from './finding.ts';
 
+// Checks MOCO, the CRDs and the controller itself.
+
 export async function kubernetes({ client }: Session): Promise<Found> {
   const version = await kubernetesVersion(client);
   const { supported, sentence } = judgeKubernetes(version);
@@ -27,7 +29,7 @@ export async function moco(session: Session): Promise<Found> {
   if (controller === undefined) return unknown('no Deployment of moco-controller has its labels');
   const words = containersOf(controller).flatMap(({ args, command }) => [...strings(command), ...strings(args)]);
   const interval = words.find((word) => word.startsWith('--partition-update-interval'));
-  const shared = ` with ${interval}: clusters whose new pods come up at the current revision use its turns as well, so leave the flag off`;
+  const shared = ` with ${interval}: clusters whose new pods start at the current revision use its turns as well, so leave the flag off`;
   return ok(`moco-controller runs ${imagesText(controller)}${interval === undefined ? '' : shared}`);
 }
 
@@ -57,10 +59,10 @@ export async function definitions(session: Session): Promise<Found> {
   return ok(`${rolloutKind.group}/${rolloutKind.version}, with all fields of this version`);
 }
 
-/** What is found of the user as whom the controller sends requests, which its Deployment tells. */
+/** Findings about the user that the controller sends requests as, according to its Deployment. */
 export async function asController(session: Session, check: (user: string) => Promise<Found>): Promise<Found> {
   const deployment = await controllerDeployment(session);
-  if (deployment === null) return unknown('without its Deployment it is not known as whom the controller runs');
+  if (deployment === null) return unknown('without its Deployment the ServiceAccount of the controller is unknown');
   const namespace = text(object(deployment['metadata'])['namespace']) ?? '';
   const account = text(podSpecOf(deployment)['serviceAccountName']) ?? 'default';
   return check(`system:serviceaccount:${namespace}:${account}`);
@@ -72,7 +74,7 @@ async function controllerDeployment(session: Session): Promise<Json | null> {
   return deployment ?? null;
 }
 
-/** The spec of the pods of a Deployment or StatefulSet. */
+/** The pod spec of a Deployment or StatefulSet. */
 export const podSpecOf = (raw: Json): Json => object(object(object(raw['spec'])['template'])['spec']);
 
 const containersOf = (deployment: Json): readonly Json[] => objects(podSpecOf(deployment)['containers']);
@@ -97,7 +99,7 @@ export async function controller(session: Session): Promise<Found> {
   const deployment = await controllerDeployment(session);
   const without = `no Deployment has the label ${controllerSelector}`;
   if (deployment === null) {
-    return (await isLed(session)) ? unknown(`one leads, but ${without}`) : failed(`${without}: install it`);
+    return (await isLed(session)) ? unknown(`a controller leads, but ${without}`) : failed(`${without}: install it`);
   }
   const { namespace, name } = object(deployment['metadata']);
   const available = whole(object(deployment['status'])['availableReplicas'], 0);

@@ -3,28 +3,30 @@ import { type Json, object, objects, text } from '../../base/json.ts';
 import { pods, type ResourceKind, statefulSets } from '../../kube/resource.ts';
 import { agentContainer, clusterNameLabel, mysqldContainer } from '../../moco/names.ts';
 import { memberSelector } from '../../moco/projections.ts';
+import { secretNameOf } from '../../mysql/mysql-asker.ts';
 import { keyIn, listEach } from '../cluster/clusters.ts';
 import { publishedFlags } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
-import { isFrom } from '../cluster/way-back.ts';
 import { type Found, failed, ok, unknown } from './finding.ts';
 import { asController, podSpecOf } from './installation.ts';
 import { deniedTo, whereAsked } from './rights.ts';
 
-/** Whether MySQL itself is asked, and if not, what is not known without. */
+// Checks the access to MySQL itself, and the plugins that semi-synchronous replication needs.
+
+/** Whether MySQL itself is queried, and if not, what remains unknown. */
 export async function mysql(session: Session): Promise<Found> {
   const { options, unknown: why } = await publishedFlags(session);
   if (why !== null) return unknown(why);
   if (!options.featureGates.ReplicationFacts) {
     return ok(
-      'it is not asked (feature gate ReplicationFacts): whether a replica that is ready has received what the primary has committed is not known, nor what a switchover would cut off',
+      'it is not queried (feature gate ReplicationFacts): it is unknown whether a ready replica has received what the primary has committed, and what a switchover would cut off',
     );
   }
-  return asController(session, (user) => secretsOf(session, user));
+  return asController(session, (user) => secretsOf(session, user, options.mysqlSecretName));
 }
 
-/** Where the controller may read the passwords with which it asks MySQL, and what came of it. */
-async function secretsOf(session: Session, user: string): Promise<Found> {
+/** Where the controller may read the passwords for its queries to MySQL, and whether it worked. */
+async function secretsOf(session: Session, user: string, secretName: string): Promise<Found> {
   const mayRead = async (namespace: string | null, name?: string): Promise<boolean> =>
     (await deniedTo({ ...session, namespace }, [['', 'secrets', ['get']]], user, name)).length === 0;
   const problems = await listEach(session, rolloutKind, session.namespace, {}, (raw) => {
@@ -36,34 +38,40 @@ async function secretsOf(session: Session, user: string): Promise<Found> {
     if (first === undefined) return null;
     const more = others.length === 0 ? '' : ` (and ${others.length} more clusters)`;
     return failed(
-      `it was asked and did not answer, so rollouts go on without what it knows: ${first.cluster}${more}: ${first.problem}`,
+      `it was queried and did not answer, so rollouts continue without its facts: ${first.cluster}${more}: ${first.problem}`,
     );
   };
   if (await mayRead(session.namespace))
-    return unanswered(() => true) ?? ok(`it is asked: ${user} may read MOCO's Secrets ${whereAsked(session)}`);
-  // A Role may name them.
+    return unanswered(() => true) ?? ok(`it is queried: ${user} may read MOCO's Secrets ${whereAsked(session)}`);
+  // A Role may name Secrets.
   const sets = await running(session, statefulSets, podSpecOf);
   const clusters = await Promise.all(
-    sets.map(async ({ cluster, namespace, name }) => ({ cluster, isAsked: await mayRead(namespace, name) })),
+    sets.map(async ({ cluster, namespace, clusterName }) => ({
+      cluster,
+      isAsked: await mayRead(namespace, secretNameOf(secretName, clusterName)),
+    })),
   );
   const not = clusters.flatMap(({ cluster, isAsked }) => (isAsked ? [] : [cluster]));
   const found = unanswered((cluster) => clusters.some((one) => one.cluster === cluster && one.isAsked));
   if (found !== null) return found;
   return ok(
     clusters.length > 0 && not.length === 0
-      ? `it is asked: ${user} may read the Secret of each of the ${clusters.length} clusters ${whereAsked(session)}`
-      : `it is asked where ${user} may read MOCO's Secrets, which it may not ${not.length === 0 ? whereAsked(session) : `of ${not.join(', ')}`}: config/replication-facts grants it in a namespace`,
+      ? `it is queried: ${user} may read the Secret of each of the ${clusters.length} clusters ${whereAsked(session)}`
+      : `it is queried where ${user} may read MOCO's Secrets, which it may not ${not.length === 0 ? whereAsked(session) : `of ${not.join(', ')}`}: config/replication-facts grants it in a namespace`,
   );
 }
 
-/** The first mysqld with the renamed plugins alone (MySQL 9.5 manual, "Installing Semisynchronous Replication"). */
+/**
+ * The first series whose mysqld has only the renamed plugins (MySQL 9.5 manual, "Installing Semisynchronous
+ * Replication").
+ */
 const renamedAlone = '9.5';
-/** The first moco-agent after the last that knows the old names alone (moco-agent 0.16, `server/initialize.go`). */
+/** The first moco-agent that knows the new names (after moco-agent 0.16, `server/initialize.go`). */
 const replacingAgent = '0.17';
 
 /**
- * Newer agents replace the plugins when they start in a member whose mysqld has both. A member that gets a mysqld
- * without the old ones before that has no semi-synchronous replication.
+ * A newer agent replaces the plugins when it starts in a member whose mysqld has both. If a member gets a mysqld
+ * without the old plugins before that, it has no semi-synchronous replication.
  */
 export async function semiSync(session: Session): Promise<Found> {
   const templates = await running(session, statefulSets, podSpecOf);
@@ -73,7 +81,7 @@ export async function semiSync(session: Session): Promise<Found> {
   const known = tooEarly.filter(({ agent }) => isFrom(replacingAgent, agent) === false);
   if (known.length > 0) {
     return failed(
-      `these are to get a mysqld that has the renamed plugins alone, and have not restarted with a moco-agent that installs them: ${named(known)}; set their image back to 8.4, and let every member restart under MOCO 0.37 or newer first`,
+      `these will get a mysqld that has only the renamed plugins, and have not restarted with a moco-agent that installs them: ${named(known)}; set their image back to 8.4, and let every member restart under MOCO 0.37 or newer first`,
     );
   }
   if (tooEarly.length > 0) {
@@ -83,12 +91,20 @@ export async function semiSync(session: Session): Promise<Found> {
   const old = isReplacing ? members.filter(({ agent }) => isFrom(replacingAgent, agent) === false) : [];
   return ok(
     old.length === 0
-      ? `no cluster is to get MySQL ${renamedAlone} or newer before its members have the renamed plugins`
+      ? `no cluster gets MySQL ${renamedAlone} or newer before its members have the renamed plugins`
       : `keep these at MySQL 8.4 until their members have restarted, which brings the renamed plugins: ${named(old)}`,
   );
 }
 
-/** By cluster, such as `shop/orders (moco-orders-0, moco-orders-1)`. */
+/** Whether an image has a version of this series or a later one; `null` if its tag does not show it. */
+function isFrom(series: string, image: string): boolean | null {
+  const [name = ''] = image.split('@', 1);
+  const [, tag = ''] = name.slice(name.lastIndexOf('/') + 1).split(':');
+  const version = /^v?(\d+\.\d+)(?!\d)/.exec(tag)?.[1];
+  return version === undefined ? null : version.localeCompare(series, 'en', { numeric: true }) >= 0;
+}
+
+/** By cluster, for example `shop/orders (moco-orders-0, moco-orders-1)`. */
 function named(members: Awaited<ReturnType<typeof running>>): string {
   const clusters = Map.groupBy(members, ({ cluster }) => cluster);
   return [...clusters].map(([one, of]) => `${one} (${of.map(({ name }) => name).join(', ')})`).join(', ');
@@ -103,6 +119,7 @@ function running(session: Session, kind: ResourceKind, specOf: (raw: Json) => Js
     return {
       // `namespace/name`.
       cluster: `${text(namespace)}/${text(object(labels)[clusterNameLabel])}`,
+      clusterName: text(object(labels)[clusterNameLabel]) ?? '',
       namespace: text(namespace) ?? '',
       name: text(name) ?? '',
       mysqld: image(mysqldContainer),

@@ -1,60 +1,51 @@
 import { rolloutKind } from '../../api/rollout.ts';
-import { policyKind } from '../../api/rollout-policy.ts';
-import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { object, text } from '../../base/json.ts';
 import { clusterKind } from '../../moco/names.ts';
+import { clusterPermissions, type Permission } from '../../objects/permissions.ts';
 import { listEach } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
 import { asController } from './installation.ts';
 
-const reading = ['get', 'list', 'watch'];
+// Checks the rights of the controller and of the user.
 
-/** What the controller needs in every namespace that it works in. */
-export const neededByController: readonly Right[] = [
-  ['', 'pods', [...reading, 'delete', 'patch', 'create']],
-  ['', 'pods/eviction', ['create']],
-  ['', 'persistentvolumeclaims', ['get']],
-  ['apps', 'statefulsets', [...reading, 'patch']],
-  ['apps', 'statefulsets/status', ['patch']],
-  ['apps', 'controllerrevisions', ['get']],
-  ['policy', 'poddisruptionbudgets', reading],
-  ['batch', 'jobs', ['list', 'watch']],
-  [clusterKind.group, 'mysqlclusters', reading],
-  [clusterKind.group, 'mysqlclusters/status', ['update']],
-  [rolloutKind.group, 'mysqlrollouts', [...reading, 'create', 'patch']],
-  [rolloutKind.group, 'mysqlrollouts/status', ['update']],
-  ['events.k8s.io', 'events', ['list', 'create', 'patch']],
-];
+const rightsOf = (permissions: readonly Permission[]): readonly Right[] =>
+  permissions
+    // Without the policies this right is deliberately not granted.
+    .filter(({ needsPolicy }) => needsPolicy !== true)
+    .map(({ group, resource, verbs }) => [group, resource, verbs]);
 
-/** What it needs of objects without a namespace. An installation for some namespaces needs less of them. */
-export const neededInWholeCluster: readonly Right[] = [
-  [policyKind.group, policyKind.plural, reading],
-  [policyKind.group, `${policyKind.plural}/status`, ['update']],
-  [sequenceKind.group, sequenceKind.plural, ['list', 'watch']],
-  [sequenceKind.group, `${sequenceKind.plural}/status`, ['update']],
-  ['', 'namespaces', ['list', 'watch']],
-  ['', 'nodes', ['get', 'list']],
-  ['', 'persistentvolumes', ['get']],
-];
+/** What the controller needs in every namespace in which it works. */
+export const neededByController: readonly Right[] = rightsOf(
+  clusterPermissions.filter(({ isOfWholeCluster }) => isOfWholeCluster !== true),
+);
+
+/**
+ * The rights that the controller needs for objects without a namespace. An installation for some namespaces needs fewer
+ * of them. The Lease of moco-controller, the only object that is named, has a separate check (`moco-lease.ts`): it is
+ * in one namespace.
+ */
+export const neededInWholeCluster: readonly Right[] = rightsOf(
+  clusterPermissions.filter(({ isOfWholeCluster, names }) => isOfWholeCluster === true && names === undefined),
+);
 
 export const controllerRights = (session: Session): Promise<Found> =>
   asController(session, async (user) => {
     const needed = [...neededByController, ...(session.namespace === null ? neededInWholeCluster : [])];
     const denied = await deniedTo(session, needed, user);
     return denied.length === 0
-      ? ok(`${user} has all that it needs ${whereAsked(session)}`)
+      ? ok(`${user} has all the rights that it needs ${whereAsked(session)}`)
       : failed(`${user} may not ${denied.join(', ')} ${whereAsked(session)}: apply the roles of this version`);
   });
 
-/** Whether the controller may have images fetched wherever a setting asks for it. Without the right it just goes on. */
+/** Whether the controller may create the pods that fetch images. Without the right it continues without fetching. */
 export async function preflight(session: Session): Promise<Found> {
   const namespaces = await listEach(session, rolloutKind, session.namespace, {}, ({ metadata, status }) => {
     const { preflight: setting } = object(object(status)['settings']);
     return (object(setting)['value'] ?? 'Never') === 'Never' ? null : text(object(metadata)['namespace']);
   });
   const wanting = [...new Set(namespaces.filter((one) => one !== null))].toSorted();
-  if (wanting.length === 0) return ok('no cluster asks for it: nodes pull images once a member is taken');
+  if (wanting.length === 0) return ok('no cluster uses it: nodes pull images once a member is replaced');
   return asController(session, async (user) => {
     const needed = [[rolloutKind.group, `${rolloutKind.plural}/preflight`, ['create']]] as const;
     const denied = await Promise.all(
@@ -69,14 +60,14 @@ export async function preflight(session: Session): Promise<Found> {
   });
 }
 
-/** What a command needs, and what it needs in all namespaces: a RoleBinding grants nothing of that. */
+/** The rights that a command needs, and those that it needs in all namespaces, which a RoleBinding does not grant. */
 interface Needy {
   readonly name: string;
   readonly rights?: readonly Right[];
   readonly rightsEverywhere?: readonly Right[];
 }
 
-/** Which commands the caller has the rights for. Only `status` is one that everybody needs. */
+/** The commands for which the caller has the rights. Everybody needs only `status`. */
 export async function ownRights(session: Session, commands: readonly Needy[]): Promise<Found> {
   const lacking = [
     ...(await lackingOf(session, commands, 'rights')),
@@ -91,12 +82,12 @@ export async function ownRights(session: Session, commands: readonly Needy[]): P
   return ok(`you may use the commands ${whereAsked(session)}, but not ${without.join('; ')}`);
 }
 
-/** The commands that the caller lacks rights for in the namespace of the session, and these. */
+/** The commands for which the caller lacks rights in the namespace of the session, with these rights. */
 async function lackingOf(session: Session, commands: readonly Needy[], needed: 'rights' | 'rightsEverywhere') {
-  const rightsOf = (command: Needy): readonly Right[] => command[needed] ?? [];
-  const denied = new Set(await deniedTo(session, commands.flatMap(rightsOf), null));
+  const neededBy = (command: Needy): readonly Right[] => command[needed] ?? [];
+  const denied = new Set(await deniedTo(session, commands.flatMap(neededBy), null));
   return commands.flatMap((command) => {
-    const names = rightsOf(command).flatMap(([, resource, verbs]) => verbs.map((verb) => `${verb} ${resource}`));
+    const names = neededBy(command).flatMap(([, resource, verbs]) => verbs.map((verb) => `${verb} ${resource}`));
     const missing = names.filter((right) => denied.has(right));
     return missing.length === 0 ? [] : [{ name: command.name, missing }];
   });
@@ -106,8 +97,8 @@ export const whereAsked = ({ namespace }: Session): string =>
   namespace === null ? 'in all namespaces' : `in namespace ${namespace}`;
 
 /**
- * The rights that a user has not, or that the caller has not with `null`: `patch pods`. Each is asked for once, of one
- * object if it has a `name`.
+ * The rights that a user lacks, or that the caller lacks if it is `null`: `patch pods`. Each is checked once, for a
+ * single object if it has a `name`.
  */
 export async function deniedTo(
   { client, namespace }: Session,
@@ -136,9 +127,12 @@ export type Right = readonly [group: string, resource: string, verbs: readonly s
 export const onRollouts = (...verbs: readonly string[]): Right => [rolloutKind.group, rolloutKind.plural, verbs];
 export const onClusters = (...verbs: readonly string[]): Right => [clusterKind.group, clusterKind.plural, verbs];
 
-/** Clusters are found by name or listed, and a misspelt name is looked for among the others. */
+/** Clusters are found by name or listed, and a misspelt name is compared with the others. */
 export const toLook = [onClusters('get', 'list'), onRollouts('get', 'list')];
-/** What a decision is made from. Budgets, Jobs, claims, nodes and policies are done without, with a note. */
+/**
+ * The kinds that a decision is made from. Without budgets, Jobs, claims, nodes and policies the command continues with
+ * a note.
+ */
 export const toDecide: readonly Right[] = [
   ...toLook,
   ['', 'pods', ['get']],

@@ -7,16 +7,18 @@ import { CommandError } from '../command-error.ts';
 import { rolloutOf } from './clusters.ts';
 import type { Session } from './session.ts';
 
+// Writes settings as a user, by server-side apply, and explains who else owns a field.
+
 type SettingVerb = 'pause' | 'approve' | 'override' | 'pin' | 'restore';
 
 type KeyedList = 'overrides' | 'pinnedMembers';
 type Entry<Field extends KeyedList> = NonNullable<RolloutSpec[Field]>[number];
 
-/** What a verb derives its settings from: the current spec, and which of it the verb has set. */
+/** What a verb derives its settings from: the current spec, and the part that the verb itself has set. */
 interface Current {
   readonly spec: RolloutSpec;
   readonly isOwn: (field: keyof RolloutSpec) => boolean;
-  /** The verb's own entries of a list, but for the one with this key: a list is written as a whole. */
+  /** The verb's own entries of a list, except the one with this key: a list is written as a whole. */
   readonly others: <Field extends KeyedList>(field: Field, key: Partial<Entry<Field>>) => readonly Entry<Field>[];
 }
 
@@ -105,7 +107,10 @@ function conflictsText(conflicts: ApiError['causes'], { host }: Session, { names
     .join('; ');
 }
 
-/** The MySQLRollout of a cluster, created as by the controller if it is missing. Rejects with `ApiError`. */
+/**
+ * The MySQLRollout of a cluster. If it is missing, it is created as the controller would create it. Rejects with
+ * `ApiError`.
+ */
 async function findOrMakeRollout(session: Session, cluster: ClusterRecord): Promise<MySQLRollout> {
   const { api, server } = session;
   const found = await rolloutOf(session, cluster);
@@ -125,7 +130,7 @@ const adopted =
 /** Alternatives for clusters whose partition MOCO's own partition controller lowers. */
 const instead: Readonly<Record<SettingVerb, (undo: string) => string>> = {
   pause: (undo) =>
-    `undo the change (\`${undo}\`); annotation ${reconciliationStoppedAnnotation}: "${annotationOn}" on the MySQLCluster keeps further changes from the StatefulSet, but does not stop a rollout that is under way; ${adopted}`,
+    `undo the change (\`${undo}\`); annotation ${reconciliationStoppedAnnotation}: "${annotationOn}" on the MySQLCluster keeps further changes from the StatefulSet, but does not stop a rollout in progress; ${adopted}`,
   approve: () => `MOCO updates members by ordinal and waits for no approval; ${adopted}`,
   override: () =>
     `annotation ${forceRollingUpdateAnnotation}: "${annotationOn}" on the MySQLCluster makes Kubernetes replace one pod after another without any other check; ${adopted}`,
@@ -133,7 +138,7 @@ const instead: Readonly<Record<SettingVerb, (undo: string) => string>> = {
   restore: (undo) => `restore the template of all members (\`${undo}\`); ${adopted}`,
 };
 
-/** Throws `CommandError` if the strategy in force ignores what the verb sets. */
+/** Throws `CommandError` if the strategy in force ignores the verb's setting. */
 export function refuseWithoutEffect(
   verb: SettingVerb,
   { namespace, name }: Pick<ClusterRecord, 'namespace' | 'name'>,

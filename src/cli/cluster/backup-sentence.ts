@@ -15,7 +15,7 @@ export async function backupSentence(session: Session, cluster: ClusterRecord): 
     find(session, clusterKind, namespace, name),
     runningJobs(session, cluster).catch((error: unknown) => {
       if (!isForbidden(error)) throw error;
-      return ['you may not read Jobs, so it is not known whether one runs'];
+      return ['you may not read Jobs, so it is unknown whether one runs'];
     }),
   ]);
   const { time, elapsed } = object(object(object(raw)['status'])['backup']);
@@ -23,7 +23,7 @@ export async function backupSentence(session: Session, cluster: ClusterRecord): 
   const last =
     at === null
       ? hasBackupPolicy
-        ? 'none was made yet'
+        ? 'no backup was made yet'
         : 'no backup policy'
       : `the last one was made at ${text(time)}, ${brief((session.world.wall() - at) / 1000)} ago, in ${text(elapsed) ?? 'an unknown time'}`;
   return [...running, last].join('; ');

@@ -1,7 +1,7 @@
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { type Json, object, objects } from '../../base/json.ts';
 import { UsageError } from '../../failure.ts';
-import { ApiError, isForbidden, isNotFound } from '../../kube/api-error.ts';
+import { ApiError, isForbidden, isMissing } from '../../kube/api-error.ts';
 import { pagesOf } from '../../kube/list-watch.ts';
 import type { ResourceKind } from '../../kube/resource.ts';
 import { clusterKind } from '../../moco/names.ts';
@@ -9,6 +9,8 @@ import { projectCluster, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { CommandError, didYouMean } from '../command-error.ts';
 import type { Session } from './session.ts';
+
+// Finds and lists the objects that commands are about, with errors that suggest what was meant.
 
 const pageSize = 500;
 
@@ -22,7 +24,7 @@ export const listAll = (
   query: Readonly<Record<string, string>> = {},
 ): Promise<readonly Json[]> => listEach(session, kind, namespace, query, withoutManagedFields);
 
-/** The same, with what `use` makes of each object. */
+/** The same, with the result of `use` for each object. */
 export async function listEach<One>(
   { client }: Pick<Session, 'client'>,
   kind: ResourceKind,
@@ -49,17 +51,17 @@ export function keyIn({ metadata }: Json): string {
   return `${String(namespace)}/${String(name)}`;
 }
 
-/** Like `listAll`, or nothing if the kind does not exist. */
+/** Like `listAll`, but empty if the kind does not exist. */
 export const listOrNothing = async (...parameters: Parameters<typeof listAll>): Promise<readonly Json[]> =>
   (await ifThere(listAll(...parameters))) ?? [];
 
 /** `null` if the kind or the object does not exist. */
-export const ifThere = <Answer>(answer: Promise<Answer>): Promise<Answer | null> => unless(isNotFound, answer);
+export const ifThere = <Answer>(answer: Promise<Answer>): Promise<Answer | null> => unless(isMissing, answer);
 
-/** `null` if the user may not have it. */
+/** `null` if the user may not read it. */
 export const ifAllowed = <Answer>(answer: Promise<Answer>): Promise<Answer | null> => unless(isForbidden, answer);
 
-/** `null` where the API server refuses, for whatever reason. */
+/** `null` if the API server refuses for any reason. */
 export const unlessRefused = <Answer>(answer: Promise<Answer>): Promise<Answer | null> =>
   unless((error) => error instanceof ApiError && error.status !== 0, answer);
 
@@ -96,7 +98,7 @@ export async function clustersIn(
   throw new CommandError(`there is no kind ${clusterKind.kind} on ${session.server}: is MOCO installed?`);
 }
 
-/** The same, or `null` without MOCO's kind. */
+/** The same, or `null` if MOCO's kind does not exist. */
 export async function clustersIfThere(
   session: Session,
   namespace: string | null,
@@ -107,11 +109,11 @@ export async function clustersIfThere(
   return found && found.map(projectCluster).filter((cluster) => cluster !== null);
 }
 
-/** The MySQLCluster with that name. Throws `CommandError`, which suggests another namespace or a similar name. */
+/** The MySQLCluster with that name. Throws `CommandError` with a suggestion: another namespace, or a similar name. */
 export async function clusterNamed(session: Session, name: string): Promise<ClusterRecord> {
   const { namespace } = session;
   if (namespace === null) throw new UsageError('expected either a name or -A, got both');
-  // A name that no object can have could change the path of a request.
+  // A name that no object can have might change the path of a request.
   if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name)) {
     throw new CommandError(`${resource} "${name}" not found: no object can have this name`);
   }

@@ -20,16 +20,16 @@ const longestSilenceSeconds = 60;
 export async function controllerNote(session: Session): Promise<string | null> {
   const silence = await leaseSilence(session);
   if (silence === null || silence.seconds < longestSilenceSeconds) return null;
-  return `no controller has renewed its lease for ${brief(silence.seconds)}: nothing goes on until one runs (namespace ${silence.namespace})`;
+  return `no controller has renewed its lease for ${brief(silence.seconds)}: no rollout continues until one runs (namespace ${silence.namespace})`;
 }
 
-/** Whether a controller keeps its lease, wherever it runs. */
+/** Whether a controller holds its lease, wherever it runs. */
 export async function isLed(session: Session): Promise<boolean> {
   const silence = await leaseSilence(session);
   return silence !== null && silence.seconds < longestSilenceSeconds;
 }
 
-/** Since the lease was renewed; `null` if there is none, or if it cannot be read. */
+/** Seconds since the lease was renewed; `null` without a lease, or if it cannot be read. */
 async function leaseSilence(
   session: Session,
 ): Promise<{ readonly seconds: number; readonly namespace: string } | null> {
@@ -41,8 +41,8 @@ async function leaseSilence(
 }
 
 /**
- * The flags that the leader publishes, or the built-in ones. `unknown` is a sentence: why those of the controller are
- * not known, and what to do; `null` if they are.
+ * The flags that the leader publishes, or the built-in defaults. `unknown` is a sentence that says why the controller's
+ * flags are not known and what to do; `null` if they are known.
  */
 export async function publishedFlags(session: Session) {
   let unknown: string | null = null;
@@ -50,7 +50,7 @@ export async function publishedFlags(session: Session) {
   try {
     const lease = await controllerLease(session);
     annotation = text(object(object(lease?.['metadata'])['annotations'])[flagsAnnotation]) ?? undefined;
-    if (annotation === undefined) unknown = `no Lease ${place.name} tells the flags of the controller`;
+    if (annotation === undefined) unknown = `no Lease ${place.name} contains the flags of the controller`;
   } catch (error) {
     if (!(error instanceof ApiError && error.status !== 0)) throw error;
     unknown = `you may not read the flags of the controller: bind ClusterRole moco-rollout-viewer in namespace ${place.namespace}`;
@@ -59,7 +59,7 @@ export async function publishedFlags(session: Session) {
 }
 
 /**
- * The controller's lease in the namespace of `config/`, or else wherever it is installed. `null` if there is none.
+ * The controller's lease in the namespace of `config/`, otherwise wherever it is installed. `null` if there is none.
  * Rejects with the API server's answer if the session may read neither.
  */
 export async function controllerLease(session: Session): Promise<Json | null> {

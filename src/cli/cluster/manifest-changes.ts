@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { loadAll } from 'js-yaml';
 import { isObject, type Json, object, objects, text } from '../../base/json.ts';
+import type { MysqldFacts } from '../../core/mysql-versions.ts';
 import { UsageError } from '../../failure.ts';
 import { path } from '../../kube/resource.ts';
 import { nameOf } from '../../kube/store.ts';
+import { mysqldIn } from '../../moco/mysqld-version.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
@@ -11,17 +13,21 @@ import { type TemplateDifference, templateDifferences } from '../../moco/templat
 import { find } from './clusters.ts';
 import type { Session } from './session.ts';
 
+// Finds out by dry runs what applying a manifest would change, for `plan -f`.
+
 /** What applying a manifest would change in a MySQLCluster. */
 export interface ManifestChange {
-  /** As the API server would store it. MOCO has reconciled it already. */
+  /** The cluster as the API server would store it, and as if MOCO had already reconciled it. */
   readonly cluster: ClusterRecord;
-  /** In its spec. */
+  /** The differences in its spec. */
   readonly differences: readonly TemplateDifference[];
-  /** Whether MOCO makes another pod template of it. */
+  /** Whether MOCO creates another pod template from it. */
   readonly changesTemplate: boolean;
+  /** The mysqld images that the MySQLCluster requests now, and after the change. */
+  readonly mysqld: { readonly before: MysqldFacts; readonly after: MysqldFacts };
 }
 
-/** The fields of the spec of a MySQLCluster that MOCO 0.36 puts into no pod template (`reconcileV1StatefulSet`). */
+/** The fields of a MySQLCluster's spec that MOCO 0.36 does not use for a pod template (`reconcileV1StatefulSet`). */
 const notInTemplate: ReadonlySet<string> = new Set([
   'replicas',
   'offline',
@@ -37,8 +43,8 @@ const notInTemplate: ReadonlySet<string> = new Set([
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
- * What the API server would make of the MySQLClusters in a file of manifests (`-` for standard input), by dry runs:
- * under the field manager that applies each of them now, or as `kubectl apply` merges where none does. Rejects with
+ * What the API server would store for the MySQLClusters in a file of manifests (`-` for standard input), by dry runs:
+ * as the field manager that applies each of them now, or merged like `kubectl apply` without one. Rejects with
  * `ApiError`.
  */
 export async function manifestChanges(session: Session, file: string): Promise<readonly ManifestChange[]> {
@@ -60,10 +66,13 @@ export async function manifestChanges(session: Session, file: string): Promise<r
     if (before === null || planned === null) continue;
     const differences = templateDifferences(live['spec'], after['spec']);
     const changesTemplate = differences.some((one) => !notInTemplate.has(/^\w+/.exec(one.path)?.[0] ?? ''));
-    changes.push({ cluster: { ...planned, generation: before.generation }, differences, changesTemplate });
+    const mysqld = { before: mysqldOfCluster(live), after: mysqldOfCluster(after) };
+    changes.push({ cluster: { ...planned, generation: before.generation }, differences, changesTemplate, mysqld });
   }
   return changes;
 }
+
+const mysqldOfCluster = ({ spec }: Json): MysqldFacts => mysqldIn(object(object(object(spec)['podTemplate'])['spec']));
 
 async function documentsIn(file: string): Promise<readonly unknown[]> {
   try {
@@ -75,7 +84,7 @@ async function documentsIn(file: string): Promise<readonly unknown[]> {
   }
 }
 
-/** Also those in a List. */
+/** Includes MySQLClusters inside a List. */
 const clustersOf = (documents: readonly unknown[]): readonly Json[] =>
   objects(documents).flatMap((document) =>
     document['kind'] === clusterKind.kind && text(document['apiVersion'])?.startsWith(`${clusterKind.group}/`)
@@ -109,7 +118,9 @@ function tryManifest(
   return client.call<Json>({ ...call, query: { dryRun: 'All' }, contentType: 'application/merge-patch+json', body });
 }
 
-/** A merge patch to what is applied now, which also removes what was applied before and is no more. */
+/**
+ * A merge patch from what is currently applied, which also removes fields that were applied before and are now missing.
+ */
 function withRemovals(before: unknown, now: unknown): unknown {
   if (!isObject(before) || !isObject(now)) return now === undefined ? null : now;
   const names = new Set([...Object.keys(before), ...Object.keys(now)]);

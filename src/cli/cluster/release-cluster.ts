@@ -16,17 +16,19 @@ import { CommandError, sentenceOf } from '../command-error.ts';
 import { observeIfExists } from './cluster-snapshot.ts';
 import type { Session } from './session.ts';
 
+// Releases a cluster step by step, by the rules of the controller but with the rights of the user.
+
 interface ReleasedOutcome {
   readonly kind: 'back' | 'left';
   readonly reason: string;
 }
 
-/** The delay between two reads while there is only something to wait for. It doubles up to the longest delay. */
+/** The delay between two reads while a release waits. It doubles up to the longest delay. */
 const shortestPauseMilliseconds = 50;
 const longestPauseMilliseconds = 1000;
 
 /**
- * Releases one cluster until nothing is left to do, if it is paused only with `includePaused`. It annotates the
+ * Releases one cluster until nothing is left to do; a paused one only with `includePaused`. It annotates the
  * MySQLCluster, so that the cluster stays released. Then it repeatedly reads the cluster, decides by the rules of the
  * controller, and does the next step of the release. A write by somebody else in between is only a conflict. `waits` is
  * called once for each new reason to wait.
@@ -49,7 +51,7 @@ export async function releaseOne(
     waitsFor = reason;
     if (kind === 'stepped') continue;
     pauseMilliseconds = Math.min(pauseMilliseconds * 2, longestPauseMilliseconds);
-    // A wait that ends at once by itself is not reported.
+    // A wait that ends within a moment is not reported.
     if (pauseMilliseconds === longestPauseMilliseconds && reported !== reason) {
       reported = reason;
       waits(reason);
@@ -59,7 +61,7 @@ export async function releaseOne(
   return { kind: 'left', reason: `timed out${waitsFor === '' ? '' : `: ${waitsFor}`}` };
 }
 
-/** What a read or a write that has failed means for a release. */
+/** What a failed read or write means for a release. */
 function afterFailure(error: unknown): StepOutcome {
   // The kind may have been deleted in the meantime.
   if (error instanceof CommandError) return { kind: 'left', reason: error.message };
@@ -126,7 +128,7 @@ function acted({ result, message, failure }: Awaited<ReturnType<typeof execute>>
   return result === 'refused' && remedied === reason ? { kind: 'left', reason } : { kind: 'waits', reason: remedied };
 }
 
-/** Takes our condition away, too. Who may not is told: a running controller does it as well. */
+/** Also removes our condition. Without the right the command says so: a running controller removes it as well. */
 async function withoutCompletion(
   { api }: Session,
   cluster: ClusterRecord,
@@ -147,10 +149,10 @@ async function withoutCompletion(
 function ended({ strategy, currentRevision }: StatefulSetRecord): ReleasedOutcome {
   return strategy === 'RollingUpdate'
     ? { kind: 'back', reason: `is back at RollingUpdate, current revision ${currentRevision}` }
-    : { kind: 'left', reason: `the StatefulSet is at ${strategy} without our label: somebody else has set it so` };
+    : { kind: 'left', reason: `the StatefulSet is at ${strategy} without our label: somebody else set it` };
 }
 
-/** Appends a remedy to a message about an unreachable webhook. Other messages are returned unchanged. */
+/** Adds a remedy to a message about an unreachable webhook. Other messages are returned unchanged. */
 function remedyOf(sentence: string): string {
   const webhook = /failed calling webhook \\?"([^"\\]+)\\?"/.exec(sentence)?.[1];
   if (webhook === undefined) return sentence;
@@ -163,8 +165,8 @@ function remedyOf(sentence: string): string {
 }
 
 /**
- * Sets the annotation that the controller obeys, or removes it, with the rights of the user. Resolves to whether that
- * was a change. Rejects with `ApiError`, with 409 if another MySQLCluster has that name now.
+ * Sets or removes the annotation that releases the cluster, with the rights of the user. Resolves to whether that was a
+ * change. Rejects with `ApiError`, with 409 if another MySQLCluster has that name now.
  */
 export async function setReleased(
   { client }: Session,

@@ -12,14 +12,16 @@ import { CommandError, explainCommandFailure } from '../command-error.ts';
 import { clusterNamed, clustersIfThere, clustersIn, keyIn, listOrNothing, rolloutOf } from './clusters.ts';
 import type { Session } from './session.ts';
 
+// Which clusters a command acts on, and how it acts on many of them.
+
 export interface ClusterAndRollout {
   readonly cluster: ClusterRecord;
   readonly rollout: MySQLRollout | null;
 }
 
 /**
- * The clusters that are named, that the label selector selects, or with `--all` every cluster of the scope. Throws
- * `UsageError` without any of these, or if names are combined with another one.
+ * The clusters that are named, that the label selector selects, or, with `--all`, every cluster in scope. Throws
+ * `UsageError` if none of these is given, or if names are combined with another one.
  */
 export async function selectedClusters(session: Session, names: readonly string[]): Promise<readonly ClusterRecord[]> {
   const { namespace, selector } = session;
@@ -44,7 +46,8 @@ export function requireSelection(session: Session, names: readonly string[]): vo
 }
 
 /**
- * The clusters that are named, or all of the scope that the label selector selects, with their MySQLRollouts; sorted.
+ * The clusters that are named, or all clusters of the scope that the label selector selects, with their MySQLRollouts;
+ * sorted.
  */
 export async function listedClusters(
   session: Session,
@@ -81,8 +84,8 @@ export async function forEachCluster(
 }
 
 /**
- * Applies `act` to so many clusters at a time, and writes its results in their order. A cluster that fails is reported
- * as an error, and the others are still processed. Resolves to the exit status.
+ * Applies `act` to this many clusters at a time, and writes the results in order. A cluster that fails is reported as
+ * an error, and the others are still processed. Resolves to the exit status.
  */
 export async function forEachOf(
   session: Session,
@@ -98,13 +101,13 @@ export async function forEachOf(
     try {
       return await act(cluster);
     } catch (error) {
-      // Before the queue begins the next one.
+      // Runs before the queue begins the next cluster.
       if (!isOfOneCluster(error)) queue.clear();
       throw error;
     }
   };
   const results = clusters.map((cluster) => queue.add(() => begin(cluster)));
-  // Each is awaited below, in its turn.
+  // Each is awaited below, in order.
   for (const result of results) result.catch(() => undefined);
   let status = 0;
   for (const result of results) {
@@ -120,10 +123,10 @@ export async function forEachOf(
 }
 
 /**
- * The clusters to release: those that are named, or those that `--selector` or `--all` select. Without names: those
- * with a labelled StatefulSet, and those without the annotation, since a controller with the feature gate might still
- * adopt them. `orphans` are labelled StatefulSets without a MySQLCluster: the garbage collector deletes them. Throws
- * `UsageError`.
+ * The clusters to release: those that are named, or those that `--selector` or `--all` select. Without names these are
+ * clusters with a labelled StatefulSet and those without the annotation, since a controller with the feature gate might
+ * still adopt them. `orphans` are labelled StatefulSets without a MySQLCluster: the garbage collector deletes them.
+ * Throws `UsageError`.
  */
 export async function releaseTargets(session: Session, names: readonly string[]) {
   const { namespace, selector } = session;
@@ -140,6 +143,6 @@ export async function releaseTargets(session: Session, names: readonly string[])
   const clusters = all.filter(
     (cluster) => labelled.has(nameOf(cluster)) || !cluster.released || cluster.rolloutComplete !== null,
   );
-  // A selector selects MySQLClusters: without one, nobody knows whether it would.
+  // A selector selects MySQLClusters: for a StatefulSet without one it is unknown whether it would match.
   return { clusters, orphans: selector === undefined ? [...labelled].filter((key) => !known.has(key)) : [] };
 }

@@ -7,29 +7,15 @@ import { ApiClient, type ApiClientOptions, type Call } from '../../kube/api-clie
 import { ApiError } from '../../kube/api-error.ts';
 import { type Connection, connect } from '../../kube/connection.ts';
 import type { KubeconfigChoice } from '../../kube/kubeconfig.ts';
+import { onServerClock } from '../../kube/server-clock.ts';
 import { ClusterApi } from '../../objects/cluster-client.ts';
 import type { Host } from '../host.ts';
-import { anyText, duration, oneNamespace, type Values } from '../option.ts';
+import type { Values } from '../option.ts';
+import { type connectionOptions, overridesOf } from './connection-flags.ts';
 
-/** The options of every command that connects to the API server. */
-export const connectionOptions = {
-  namespace: oneNamespace(
-    '-n, --namespace <namespace>',
-    'namespace to work in (default: the namespace of the context)',
-  ),
-  context: anyText('--context <context>', 'context of the kubeconfig'),
-  kubeconfig: anyText(
-    '--kubeconfig <file>',
-    'kubeconfig file (default: KUBECONFIG, ~/.kube/config, or the ServiceAccount of the pod)',
-  ),
-  requestTimeout: duration(
-    '--request-timeout <duration>',
-    'how long to wait for one answer of the API server, such as 5s',
-    '10s',
-  ),
-};
+// What a command knows about its Kubernetes cluster: the connection, the namespace, the user's options.
 
-/** What commands about several clusters may be given besides. */
+/** Further options of commands about several clusters. */
 interface Scope {
   readonly allNamespaces?: boolean;
   readonly selector?: string | undefined;
@@ -52,14 +38,11 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** The default of kubectl. */
+/** kubectl's default. */
 const qps = 50;
 const burst = 100;
 
-/**
- * Does not retry a request that timed out, since a user is waiting. Requests end with the command, when no response is
- * needed any more.
- */
+/** Does not retry a request that timed out, since a user is waiting. Requests end with the command. */
 class CommandClient extends ApiClient {
   readonly #signal: AbortSignal;
 
@@ -86,7 +69,8 @@ export function openSession(given: Values<typeof connectionOptions> & Scope, hos
     throw new UsageError('expected either --namespace or --all-namespaces, got both');
   }
   const connection: Connection = connect(chooseKubeconfig(given, host));
-  const world: World = { ...realWorld(connection.exchange), wall: host.wall };
+  const machine: World = { ...realWorld(connection.exchange), wall: host.wall };
+  const world = onServerClock(machine, { warn: () => undefined });
   const stop = new AbortController();
   const client = new CommandClient(stop.signal, {
     world,
@@ -114,21 +98,28 @@ export function openSession(given: Values<typeof connectionOptions> & Scope, hos
 
 /**
  * Uses the same order as kubectl: `--kubeconfig`, the files in KUBECONFIG, ~/.kube/config, the ServiceAccount of the
- * pod. Several files are merged; of those that KUBECONFIG lists, some may be missing.
+ * pod. Several files are merged; files in KUBECONFIG may be missing.
  */
 function chooseKubeconfig(
-  { kubeconfig, context }: Pick<Values<typeof connectionOptions>, 'kubeconfig' | 'context'>,
+  given: Values<typeof connectionOptions>,
   { env, home }: Pick<Host, 'env' | 'home'>,
 ): KubeconfigChoice {
   const standard = join(home, '.kube/config');
-  const files = filesOf(kubeconfig, env['KUBECONFIG'], standard);
-  if (files.length === 0 && env['KUBERNETES_SERVICE_HOST']) {
-    if (context !== undefined) throw new UsageError(`expected a kubeconfig with context ${context}, got none`);
-    return { kubeconfigPath: null };
+  const overrides = overridesOf(given);
+  const { context, cluster, user, clusterEntry, userEntry } = overrides;
+  const files = filesOf(given.kubeconfig, env['KUBECONFIG'], standard);
+  if (files.length > 0 || clusterEntry.server !== undefined) {
+    return { kubeconfigPath: files, environment: env, overrides };
   }
   // The error is reported when the connection reads the file.
-  const kubeconfigPath = files.length === 0 ? standard : files;
-  return { kubeconfigPath, environment: env, ...(context !== undefined && { context }) };
+  if (!env['KUBERNETES_SERVICE_HOST']) return { kubeconfigPath: standard, environment: env, overrides };
+  for (const [what, name] of Object.entries({ context, cluster, user })) {
+    if (name !== undefined) throw new UsageError(`expected a kubeconfig with ${what} ${name}, got none`);
+  }
+  const { as: _as, 'as-uid': _uid, 'as-groups': _groups, ...others } = userEntry;
+  const [other] = Object.keys({ ...clusterEntry, ...others });
+  if (other !== undefined) throw new UsageError(`expected a kubeconfig or --server with --${other}, got none`);
+  return { kubeconfigPath: null, overrides };
 }
 
 function filesOf(flag: string | undefined, variable: string | undefined, standard: string): readonly string[] {

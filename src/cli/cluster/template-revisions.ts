@@ -9,9 +9,11 @@ import { CommandError } from '../command-error.ts';
 import { listAll } from './clusters.ts';
 import type { Session } from './session.ts';
 
+// The pod templates that Kubernetes keeps, and the change to a MySQLCluster that restores one of them.
+
 /**
- * A pod template that Kubernetes still keeps. `number` is the one that `kubectl rollout history` shows, the highest of
- * the newest revision; `hash` is the value of the pods' label, without the name of the StatefulSet in front.
+ * A pod template that Kubernetes still keeps. `number` is the one in `kubectl rollout history`, the highest for the
+ * newest revision; `hash` is the value of the pods' label, without the StatefulSet's name in front.
  */
 export type Revision = Awaited<ReturnType<typeof revisionsOf>>[number];
 
@@ -59,7 +61,7 @@ const ofMoco: ReadonlySet<string> = new Set(
 
 /**
  * The MySQLCluster's own template from which MOCO generates the template `before` again. It restores every value that
- * the change from `before` to `after` touched or removed. Fields that MOCO or the API server adds, and that the
+ * the change from `before` to `after` modified or removed. Fields that MOCO or the API server adds, and that the
  * MySQLCluster does not set, are left out.
  */
 export function restored(own: unknown, before: unknown, after: unknown): unknown {
@@ -77,7 +79,7 @@ export function restored(own: unknown, before: unknown, after: unknown): unknown
 const fields = (own: Json, before: Json, after: Json): Json =>
   ofEach([own, before, after], (name) => restored(own[name], before[name], after[name]));
 
-/** An object with what `valueOf` says for each field that one of these has. */
+/** An object that has the result of `valueOf` for each field of any of these objects. */
 function ofEach(all: readonly Json[], valueOf: (name: string) => unknown): Json {
   const names = new Set(all.flatMap(Object.keys));
   return omitUndefined(Object.fromEntries([...names].map((name) => [name, valueOf(name)])));
@@ -95,7 +97,7 @@ function items(own: readonly unknown[], before: readonly unknown[], after: reado
   return inOrderOf(before, after, [...kept.filter((item) => item !== undefined), ...removed]);
 }
 
-/** The items that all three lists have, in the order of `before` if it is another one in `after`. */
+/** The items that all three lists have, in the order of `before` if the order in `after` differs. */
 function inOrderOf(before: readonly unknown[], after: readonly unknown[], list: readonly unknown[]) {
   const isCommon = (item: unknown): boolean =>
     [before, after, list].every((one) => itemNamed(one, itemName(item)) !== undefined);

@@ -11,9 +11,11 @@ import type { Watching } from '../terminal/live.ts';
 import type { ClusterAndRollout } from './selection.ts';
 import type { Session } from './session.ts';
 
+// Keeps the objects of a view up to date by watches.
+
 const pageSize = 500;
 
-/** What to watch, and where to put it. */
+/** What to watch, and where to store it. */
 interface WatchedKind<R extends Stored> {
   readonly kind: ResourceKind;
   readonly query?: Query;
@@ -22,8 +24,8 @@ interface WatchedKind<R extends Stored> {
 }
 
 /**
- * Keeps the stores of what `watch` names up to date; `namespace` is `null` for all. Failures are warnings: the user
- * watches, and it may get better.
+ * Keeps the stores of `watch` up to date; `namespace` is `null` for all. Failures are warnings, since the user is
+ * watching and they may pass.
  */
 export function watching(
   { client, world, host }: Pick<Session, 'client' | 'world' | 'host'>,
@@ -52,7 +54,7 @@ export function watching(
 
 /**
  * Watches the MySQLClusters with those names, or all that the session's label selector selects, with their
- * MySQLRollouts. `clusters` are those of the moment, sorted.
+ * MySQLRollouts. `clusters` returns the current ones, sorted.
  */
 export function watchClusters(
   session: Session,

@@ -1,29 +1,29 @@
 import type { RolloutProgress } from '../../api/rollout-status.ts';
+import { explainRefusedOpening, type MysqldFacts, opens, seriesOf, versionText } from '../../core/mysql-versions.ts';
+import { versionOnVolume } from '../../core/mysqld-data.ts';
+import { versionOfImage } from '../../moco/mysqld-version.ts';
 import { mysqldContainer } from '../../moco/names.ts';
+import type { PodRecord } from '../../moco/records.ts';
 
-/** The images of mysqld at the revision that a member had, and at the update revision. */
+// What a downgrade of mysqld means for the data.
+
+/** The mysqld images at the previous revision of a member, and at the update revision. */
 interface Images {
   readonly before: string;
   readonly after: string;
 }
 
 /**
- * What it means for the data of a member if its mysqld goes back. `sameImage`: the rollout does not change mysqld.
- * `sameSeries`: MySQL's manual supports it (8.4, "Downgrade Paths for MySQL Server"). `otherSeries`: it does not.
+ * What it means for the data of a member if its mysqld is downgraded. `sameImage`: the rollout does not change mysqld.
+ * `sameSeries`: MySQL's manual supports it. `otherSeries`: it does not.
  */
 export type WayBack =
   | { readonly kind: 'neverStarted' | 'sameImage' | 'unknown'; readonly images: Images | null }
   | { readonly kind: 'sameSeries' | 'otherSeries'; readonly images: Images };
 
-/** Long-term support: within one of these series mysqld may go back to any release. */
-const longTermSeries: ReadonlySet<string> = new Set(['8.4', '9.7']);
-
-/** Within 8.0 it may go back to this patch release, and to none before. */
-const oldestPatchOf80 = 35;
-
 /**
- * @param progress the rollout under way, as the status has it
- * @param revisions the revision that the member had, and the update revision
+ * @param progress the rollout in progress, from the status
+ * @param revisions the previous revision of the member, and the update revision
  * @param neverStarted mysqld has never run at the update revision
  */
 export function wayBack(
@@ -31,26 +31,50 @@ export function wayBack(
   { before, after }: { readonly before: string; readonly after: string },
   neverStarted: boolean,
 ): WayBack {
-  // The changes are those from the revision that most members had.
+  // The changes are relative to the revision that most members had.
   const changes = progress?.revision === after && progress.from === before ? progress.changes : undefined;
   const change = changes?.find(({ path }) => path === `spec.containers[${mysqldContainer}].image`);
   const images = change?.from && change.to ? { before: change.from, after: change.to } : null;
   if (neverStarted) return { kind: 'neverStarted', images };
   if (changes !== undefined && change === undefined) return { kind: 'sameImage', images };
-  const versions = images && { before: versionOf(images.before), after: versionOf(images.after) };
-  if (images === null || !versions?.before || !versions.after) return { kind: 'unknown', images };
-  return { kind: isSupported(versions.before, versions.after) ? 'sameSeries' : 'otherSeries', images };
+  if (images === null) return { kind: 'unknown', images };
+  const { allowed } = opens(versionOfImage(images.after), versionOfImage(images.before));
+  if (allowed === null) return { kind: 'unknown', images };
+  return { kind: allowed ? 'sameSeries' : 'otherSeries', images };
 }
 
-function isSupported(before: Version, after: Version): boolean {
-  if (before.series !== after.series) return false;
-  if (longTermSeries.has(before.series)) return true;
-  if (before.patch === null || after.patch === null) return false;
-  return before.patch >= after.patch || (before.series === '8.0' && before.patch >= oldestPatchOf80);
-}
-
-/** Whether nobody can be sure that the older mysqld starts. */
+/** Whether it is uncertain that the older mysqld starts. */
 export const isRisky = ({ kind }: WayBack): boolean => kind === 'otherSeries' || kind === 'unknown';
+
+/**
+ * Why the data of members may prevent an earlier `mysqld` for all of them, and for which members `restore` helps
+ * instead. Each is a sentence.
+ */
+export function dataAgainst(
+  pods: readonly PodRecord[],
+  { version: mysqld }: MysqldFacts,
+  updateRevision: string,
+  program: string,
+): readonly string[] {
+  if (mysqld === null) return [];
+  const why = (pod: PodRecord): string | null => {
+    const data = versionOnVolume(pod);
+    return data === null ? null : explainRefusedOpening(data.version, mysqld.version);
+  };
+  const refused = [...Map.groupBy(pods, why)].filter(([reason]) => reason !== null);
+  if (refused.length === 0) return [];
+  const untouched = pods.filter(
+    (pod) => pod.revision === updateRevision && !pod.ready && versionOnVolume(pod) === null,
+  );
+  return [
+    ...refused.map(([reason, some]) => `WARNING: ${some.map(({ name }) => name).join(', ')}: ${reason}.`),
+    'moco-rollout would hold that rollout (VersionRefused), and would leave these members as they are. Set an image that opens their data, or restore a backup into a new cluster.',
+    ...untouched.map(
+      ({ name, namespace }) =>
+        `mysqld has not started in ${name}, so its data are as they were. This gives it alone its revision back: ${program} restore ${name} -n ${namespace}`,
+    ),
+  ];
+}
 
 /** What it means, as a sentence without a full stop. */
 export function explainWayBack({ kind, images }: WayBack): string {
@@ -74,31 +98,12 @@ export function explainWayBack({ kind, images }: WayBack): string {
   }
 }
 
-const versionSeriesOf = (image: string): string => versionOf(image)?.series ?? image;
+function versionSeriesOf(image: string): string {
+  const version = versionOfImage(image);
+  return version === null ? image : seriesOf(version);
+}
 
 function shortVersion(image: string): string {
-  const { series, patch } = versionOf(image) ?? { series: image, patch: null };
-  return patch === null ? series : `${series}.${patch}`;
-}
-
-interface Version {
-  /** Such as `8.4`. */
-  readonly series: string;
-  /** `null` if the tag does not have it. */
-  readonly patch: number | null;
-}
-
-/** From the tag of an image such as `ghcr.io/cybozu-go/moco/mysql:8.4.8.1`, or `null`. */
-function versionOf(image: string): Version | null {
-  const [name = ''] = image.split('@', 1);
-  const tag = /^[^/:]+:([^/:]+)$/.exec(name.slice(name.lastIndexOf('/') + 1))?.[1] ?? '';
-  const [, series, patch] = /^v?(\d+\.\d+)(?:\.(\d+))?(?![\d])/.exec(tag) ?? [];
-  return series === undefined ? null : { series, patch: patch === undefined ? null : Number(patch) };
-}
-
-/** Whether the version of an image is of this series or a later one; `null` if its tag does not say. */
-export function isFrom(series: string, image: string): boolean | null {
-  const version = versionOf(image);
-  if (version === null) return null;
-  return version.series.localeCompare(series, 'en', { numeric: true }) >= 0;
+  const version = versionOfImage(image);
+  return version === null ? image : versionText(version);
 }

@@ -4,11 +4,14 @@ import { UsageError } from '../../failure.ts';
 import { pods, type ResourceKind } from '../../kube/resource.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { Right } from '../check/rights.ts';
-import { connectionOptions, type Session } from '../cluster/session.ts';
+import { connectionOptions } from '../cluster/connection-flags.ts';
+import type { Session } from '../cluster/session.ts';
 import type { Host } from '../host.ts';
 import { anyText, type CommandOptions, optionOf, toggle, type Values } from '../option.ts';
 
-/** What arguments name, by their words in the usage, and the kinds of objects that have these names. */
+// What a command of the plugin is, and the options that several commands share.
+
+/** What the arguments of the usage text name, and the kinds of the named objects. */
 const argumentWords = {
   NAME: { names: 'cluster', kinds: [clusterKind, rolloutKind] },
   MEMBER: { names: 'pod', kinds: [pods] },
@@ -18,7 +21,7 @@ const argumentWords = {
 type Argument = (typeof argumentWords)[keyof typeof argumentWords];
 export type Named = Argument['names'];
 
-/** What the argument at a place of the command line names; `undefined` if none belongs there. */
+/** What the argument at this position names; `undefined` if none belongs there. */
 export function argumentAt({ arguments: usage }: CliCommand, place: number): Argument | undefined {
   const words = usage.match(/[A-Z]+/g) ?? [];
   return argumentWords[words[usage.includes('...') ? 0 : place] as keyof typeof argumentWords];
@@ -26,7 +29,7 @@ export function argumentAt({ arguments: usage }: CliCommand, place: number): Arg
 
 interface Described<Options extends CommandOptions> {
   readonly name: string;
-  /** In commander's syntax: `[NAME...]`. The words say of which kind they are. */
+  /** In commander's syntax: `[NAME...]`. The word determines the kind. */
   readonly arguments: string;
   /** In the imperative, without a full stop. */
   readonly summary: string;
@@ -35,9 +38,9 @@ interface Described<Options extends CommandOptions> {
   /** Descriptions and command lines, without the program's name. */
   readonly examples?: readonly (readonly [purpose: string, line: string])[];
   readonly options?: Options;
-  /** Without them it fails: `check` asks for them, and test/cluster/rbac-users.test.ts compares both. */
+  /** Rights without which the command fails: `check` tests them, and test/cluster/rbac-users.test.ts compares both. */
   readonly rights?: readonly Right[];
-  /** Those of them that it needs in all namespaces. */
+  /** Rights that it needs in all namespaces. */
   readonly rightsEverywhere?: readonly Right[];
 }
 
@@ -74,22 +77,22 @@ export const selectorOption = anyText(
 
 export const allNamespacesOption = toggle(allNamespaces, 'work in all namespaces');
 
-/** For commands that change or wait for several clusters: leaving out the names must never select all of them. */
+/** For commands that change or wait for several clusters: without names they must not silently act on all of them. */
 export const selectionOptions = {
   selector: selectorOption,
   all: toggle('--all', 'select all MySQLClusters in the namespace'),
   allNamespaces: toggle(allNamespaces, 'work in all namespaces; needs --selector or --all'),
 };
 
-/** Of commands about one cluster or a fleet. */
+/** For commands about one cluster or a fleet. */
 export const fleetSelectionOptions = {
   selector: anyText(selector, 'with --fleet, only MySQLClusters with these labels, such as env=production'),
   allNamespaces: toggle(allNamespaces, 'with --fleet, MySQLClusters of all namespaces, as without --namespace'),
 };
 
 /**
- * Whether a command is about the fleet, which `options` are for. Throws `UsageError` unless either a name or `--fleet`
- * is given, and for an option that is given without `--fleet`.
+ * Whether a command is about the fleet, which `options` belong to. Throws `UsageError` unless either a name or
+ * `--fleet` is given, and for an option that is given without `--fleet`.
  */
 export function isAboutFleet(
   given: { readonly fleet: boolean },
@@ -107,13 +110,13 @@ export function isAboutFleet(
   return fleet;
 }
 
-/** All options of a command; without one, those that may stand before it. */
+/** All options of a command; without a command, those that may come before it. */
 export const optionsOf = (command: CliCommand | null): CommandOptions => ({
   ...command?.options,
   ...(command?.connects === false ? {} : connectionOptions),
 });
 
-/** `-n shop status orders`, as users of kubectl write it, with the command first. */
+/** `-n shop status orders`, as users of kubectl write it, reordered so that the command comes first. */
 export function commandFirst(argv: readonly string[], commands: readonly CliCommand[]): readonly string[] {
   const options = commands.flatMap((one) => Object.values(optionsOf(one))).map(optionOf);
   const awaitsValue = (word: string): boolean =>
@@ -125,7 +128,9 @@ export function commandFirst(argv: readonly string[], commands: readonly CliComm
   return [command ?? '', ...argv.slice(0, place), ...argv.slice(place + 1)];
 }
 
-/** Arguments without the kind in front that kubectl takes, and writes with `-o name`: `mysqlcluster/orders`. */
+/**
+ * Arguments without the kind that kubectl accepts in front of a name, and writes with `-o name`: `mysqlcluster/orders`.
+ */
 export function plainNames(command: CliCommand, names: readonly string[]): readonly string[] {
   return names.map((word, index) => {
     const kinds: readonly ResourceKind[] = argumentAt(command, index)?.kinds ?? [];

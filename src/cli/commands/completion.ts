@@ -5,10 +5,13 @@ import { namespaces, pods } from '../../kube/resource.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { memberSelector } from '../../moco/projections.ts';
 import { listAll } from '../cluster/clusters.ts';
+import { connectionOptions } from '../cluster/connection-flags.ts';
 import { openSession, type Session } from '../cluster/session.ts';
 import type { Host } from '../host.ts';
-import { type CommandOption, optionOf } from '../option.ts';
+import { type CommandOption, optionOf, type Texts, valuesOf } from '../option.ts';
 import { argumentAt, type CliCommand, localCommand, type Named, optionsOf } from './command.ts';
+
+// Completes words on the command line, with names from the cluster.
 
 /** The name that kubectl 1.26 and later look up in PATH. */
 const scriptName = 'kubectl_complete-moco_rollout';
@@ -17,13 +20,15 @@ const script = `#!/bin/sh
 exec kubectl moco-rollout __complete "$@"
 `;
 
-/** Prints the script through which kubectl's completion calls this plugin. */
+/** Prints the script that connects kubectl's completion to this plugin. */
 export const completionCommand = localCommand({
   name: 'completion',
   arguments: '',
   summary: "Print the script for kubectl's shell completion",
-  help: `kubectl's own completion has to be set up, and finds the script as ${scriptName} in PATH, if that is executable.`,
-  examples: [['Write it into a directory of PATH', `completion > ~/bin/${scriptName} && chmod +x ~/bin/${scriptName}`]],
+  help: `Requires kubectl's own completion, which finds the executable script as ${scriptName} in PATH.`,
+  examples: [
+    ['Write the script into a directory of PATH', `completion > ~/bin/${scriptName} && chmod +x ~/bin/${scriptName}`],
+  ],
   run: (host) => {
     host.out(script);
     return 0;
@@ -33,7 +38,7 @@ export const completionCommand = localCommand({
 /** Directives of cobra, the library of kubectl's command line: whether to offer files. */
 const noFiles = ':4';
 const files = ':0';
-/** Short, since a user has pressed a key and waits. */
+/** Short, because a user has pressed a key and is waiting. */
 const requestTimeoutMilliseconds = 2000;
 
 interface Suggestion {
@@ -44,7 +49,7 @@ interface Suggestion {
 /**
  * Completes a command line with kubectl's protocol for `kubectl_complete-<plugin>` (kubectl 1.26 and later). The
  * arguments are the words so far; the last one is to be completed. The output has one candidate on each line, with a
- * description after a tab, and then a directive. After an error nothing is completed.
+ * description after a tab, and then a directive. After an error there are no candidates.
  */
 export async function complete(words: readonly string[], commands: readonly CliCommand[], host: Host): Promise<void> {
   const wanted = words.at(-1) ?? '';
@@ -57,15 +62,19 @@ export async function complete(words: readonly string[], commands: readonly CliC
 
 type Typed = ReturnType<typeof typedSoFar>;
 
-/** `given` has the values of options by their long names; `awaits` is the option whose value is to be completed. */
+/** `given` has the options that were typed; `awaits` is the option whose value is to be completed. */
 function typedSoFar(words: readonly string[], commands: readonly CliCommand[]) {
   let command: CliCommand | null = null;
   const names: string[] = [];
-  const given: Record<string, string> = {};
+  const given: Record<string, Texts[string]> = {};
+  const give = (option: CommandOption<unknown>, text: string | true): void => {
+    const field = optionOf(option).attributeName();
+    given[field] = option.repeats ? [...[given[field] ?? []].flat(), text].map(String) : text;
+  };
   let awaits: CommandOption<unknown> | null = null;
   for (const word of words) {
     if (awaits !== null) {
-      given[optionOf(awaits).name()] = word;
+      give(awaits, word);
       awaits = null;
     } else if (word.startsWith('-')) {
       const [flag = '', value] = word.split('=', 2);
@@ -74,7 +83,7 @@ function typedSoFar(words: readonly string[], commands: readonly CliCommand[]) {
       );
       if (option === undefined) continue;
       if (value === undefined && optionOf(option).required) awaits = option;
-      else given[optionOf(option).name()] = value ?? 'true';
+      else give(option, value ?? true);
     } else if (command === null) {
       command = commands.find(({ name }) => name === word) ?? null;
     } else {
@@ -120,12 +129,9 @@ const lists: Readonly<Record<ListedKind, (session: Session) => Promise<readonly 
   namespace: (session) => listAll(session, namespaces, null),
 };
 
-async function namesOf(
-  { namespace, context, kubeconfig }: Typed['given'],
-  host: Host,
-  what: ListedKind,
-): Promise<readonly Suggestion[]> {
-  const session = openSession({ requestTimeout: requestTimeoutMilliseconds, namespace, context, kubeconfig }, host);
+async function namesOf(given: Typed['given'], host: Host, what: ListedKind): Promise<readonly Suggestion[]> {
+  const connection = valuesOf(connectionOptions, given);
+  const session = openSession({ ...connection, requestTimeout: requestTimeoutMilliseconds }, host);
   try {
     const found = await lists[what](session);
     return found.map(({ metadata }) => ({ word: text(object(metadata)['name']) ?? '' }));

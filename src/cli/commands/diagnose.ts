@@ -47,12 +47,14 @@ import { anyText } from '../option.ts';
 import { counted } from '../terminal/lines.ts';
 import { clusterCommand } from './command.ts';
 
+// The command `diagnose`.
+
 export const diagnoseCommand = clusterCommand({
   name: 'diagnose',
   arguments: '<NAME>',
   rights: toLook,
   summary: 'Write a directory of objects for an issue report, without secrets',
-  help: 'It has names, labels, images, statuses and the Events of moco-rollout. It has no Secrets, ConfigMaps, environment variables, arguments, commands, logs and values of foreign annotations. Read the files before you share them.',
+  help: 'It has names, labels, images, statuses and the Events of moco-rollout. It has no Secrets, ConfigMaps, environment variables, arguments, commands, logs, values of foreign annotations, and words of Prometheus, webhooks, agents and mysqld in the status and Events of moco-rollout. Conditions of pods, Jobs and the MySQLCluster have the words of Kubernetes, webhooks and MOCO. Read the files before you share them.',
   examples: [['Collect what an issue report needs', 'diagnose test']],
   options: {
     directory: anyText('--directory <directory>', 'directory to create (default: moco-rollout-NAMESPACE-NAME)'),
@@ -77,8 +79,8 @@ export const diagnoseCommand = clusterCommand({
 });
 
 /**
- * What an issue report about a rollout needs, without anything that may be secret: the objects of each file, or `null`
- * with the reason for which they could not be read.
+ * Collects what an issue report about a rollout needs, without anything that may be secret: the objects of each file,
+ * or `null` with the reason why they could not be read.
  */
 async function collect(session: Session, cluster: ClusterRecord) {
   const { namespace, name } = cluster;

@@ -30,7 +30,7 @@ export const explainCommand = localCommand({
     const { rule, meaning, details, endedBy, ends, overridable, overriding } = one;
     const override = overridable
       ? `${host.program} override NAME ${rule} --for 30m --reason …`
-      : 'not possible: the rule protects data, quorum or service, or nothing could be done without it';
+      : 'not possible: the rule protects data, quorum or service, or nothing could be done if it were off';
     writeResult(host, output, one, () => [
       line(rule, 'bold'),
       line(`  meaning    ${details === undefined ? meaning : `${meaning} ${details}`}`),

@@ -22,6 +22,8 @@ import {
 import { outputOption, writeResult } from '../terminal/output.ts';
 import { clusterCommand } from './command.ts';
 
+// The command `history`.
+
 /** Shows the pod templates that Kubernetes keeps, with what the controller reported about their rollouts. */
 export const historyCommand = clusterCommand({
   name: 'history',
@@ -75,13 +77,13 @@ function rowsOf(revisions: readonly Revision[], history: readonly HistoryEntry[]
     .filter((entry) => revisions.every((revision) => revision.name !== entry.revision))
     .map((rollout) => {
       const hash = revisionHash(rollout.revision, name);
-      // Kubernetes no longer keeps its template.
+      // Kubernetes no longer keeps the template.
       return { number: null, hash, createdAt: null, rollout, changes: recorded(rollout) ?? [] };
     });
   return [...gone, ...kept];
 }
 
-/** Only values of images: more people see the table than the template. */
+/** Only the values of images: more people can see the table than the template. */
 const inWords = (one: TemplateDifference): string => (one.path.endsWith('.image') ? differenceInWords(one) : one.path);
 
 const mostChanges = 2;

@@ -1,6 +1,6 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
 import { type Json, milliseconds, object, omitUndefined, text, timestampOf } from '../../base/json.ts';
-import { memberName } from '../../controller/facts/collect-facts.ts';
+import { memberName } from '../../controller/facts/member-name.ts';
 import { decide } from '../../core/decide.ts';
 import { explainHold, type Hold, type HoldRule, isOverridable, rules } from '../../core/rules/catalogue.ts';
 import { durationText } from '../../core/sentences.ts';
@@ -18,11 +18,13 @@ import { anyText, duration, toggle, type Values } from '../option.ts';
 import { clusterCommand } from './command.ts';
 import { ruleNamed } from './explain.ts';
 
+// The command `override`.
+
 const verb = 'override';
 
 const ownOptions = {
-  for: duration('--for <duration>', 'how long, such as 30m; required without --clear'),
-  reason: anyText('--reason <text>', 'why, for others who find it; required without --clear'),
+  for: duration('--for <duration>', 'duration, such as 30m; required without --clear'),
+  reason: anyText('--reason <text>', 'reason, for other people; required without --clear'),
   clear: toggle('--clear', 'end the override of RULE now; without RULE, all overrides of the cluster'),
 };
 
@@ -37,7 +39,7 @@ export const overrideCommand = clusterCommand({
   help: 'Adds an entry to `spec.overrides` of the MySQLRollout. `explain` lists the rules that can be overridden; rules that protect data or quorum cannot.',
   examples: [
     [
-      'Go on outside of the window for 30 minutes',
+      'Continue outside of the window for 30 minutes',
       'override test OutsideMaintenanceWindow --for=30m --reason="urgent fix"',
     ],
     ['End this override now', 'override test OutsideMaintenanceWindow --clear'],
@@ -90,7 +92,7 @@ async function override(session: Session, name: string, rule: HoldRule | null, g
   return 0;
 }
 
-/** What the rollout waits for once the rule is overridden; `null` if for nothing, or if the user may not read that. */
+/** The hold that remains once the rule is overridden; `null` if there is none, or if the user may not read it. */
 async function holdWith(
   session: Session,
   cluster: ClusterRecord,

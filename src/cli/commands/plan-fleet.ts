@@ -1,6 +1,6 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
 import { omitUndefined } from '../../base/json.ts';
-import type { ObservedFacts } from '../../controller/facts/collect-facts.ts';
+import type { ObservedFacts } from '../../controller/pass/collect-facts.ts';
 import { byName, nameOf } from '../../kube/store.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { type Cache } from '../../objects/cache.ts';
@@ -9,14 +9,17 @@ import { shownFleetPlan } from '../../plan/fleet-plan.ts';
 import { playFleet } from '../../plan/simulated-fleet.ts';
 import { observer, readFleet, withNewTemplate } from '../cluster/cluster-snapshot.ts';
 import { clustersIn } from '../cluster/clusters.ts';
+import type { connectionOptions } from '../cluster/connection-flags.ts';
 import { publishedFlags } from '../cluster/controller-lease.ts';
 import type { ManifestChange } from '../cluster/manifest-changes.ts';
-import type { connectionOptions, Session } from '../cluster/session.ts';
+import type { Session } from '../cluster/session.ts';
 import type { Values } from '../option.ts';
 import { fleetPlanLines } from '../terminal/fleet-plan-lines.ts';
 import { counted } from '../terminal/lines.ts';
 import { writeResult } from '../terminal/output.ts';
 import type { planOptions } from './plan-options.ts';
+
+// The command `plan --fleet`.
 
 /** Shows when the clusters of the fleet would begin and end, before anything is changed. */
 export async function planFleet(
@@ -50,10 +53,10 @@ export async function planFleet(
   return 0;
 }
 
-/** For output that goes to no terminal. */
+/** For output that is not a terminal. */
 const columnsElsewhere = 120;
 
-/** Without `--namespace` and `--selector` those of all clusters. */
+/** Without `--namespace` and `--selector` the clusters of all namespaces. */
 async function selectedKeys(
   session: Session,
   { clusters }: Cache,
@@ -67,7 +70,7 @@ async function selectedKeys(
   return new Set(found.map(nameOf));
 }
 
-/** By `namespace/name`. The assumptions are about the selected clusters alone. */
+/** By `namespace/name`. The assumptions apply only to the selected clusters. */
 async function factsOfAll(
   session: Session,
   cache: Cache,
@@ -87,7 +90,12 @@ async function factsOfAll(
     const isNew = change?.changesTemplate === true || (isSelected && assumeStale);
     const after = change === undefined ? objects : { ...objects, cluster: change.cluster };
     const rollout = cache.rollouts.get(known.namespace, known.name)?.object ?? null;
-    const observe = await observer(session, isNew ? withNewTemplate(after) : after, rollout, sources);
+    const observe = await observer(
+      session,
+      isNew ? withNewTemplate(after, change?.mysqld.after) : after,
+      rollout,
+      sources,
+    );
     facts.set(key, observe(isSelected ? assumed : {}));
   }
   return facts;

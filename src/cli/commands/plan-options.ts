@@ -12,7 +12,7 @@ const { maxConcurrentRollouts, disruptionIntervalMilliseconds } = flags;
 const flagOfController = <Value>(flag: Flag<Value>) =>
   optionKind((text) => flag.parse(text))(
     `--${flag.name} ${flag.placeholder}`,
-    "with --fleet, another value of the controller's flag than it has",
+    "with --fleet, assume this value of the controller's flag",
   );
 
 export const fleetOptions = {
@@ -40,7 +40,7 @@ export const planOptions = {
   output: oneOf('json', 'yaml', 'wide')(outputFlags, `${outputOption.description}; with --fleet also wide`),
 };
 
-/** Settings that can be assumed with a single word each: those that have no parts, and the pinned members. */
+/** Settings that can be assumed with a single word: those without parts, and the pinned members. */
 const assumable = Object.entries(rolloutSpec.shape).flatMap(([name, schema]) =>
   name === 'pinnedMembers' || !['array', 'object'].includes(schema.unwrap().type) ? [name] : [],
 );

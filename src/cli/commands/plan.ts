@@ -1,10 +1,14 @@
-import { memberName } from '../../controller/facts/collect-facts.ts';
 import { measuredMembers } from '../../controller/facts/maintenance-facts.ts';
+import { memberName } from '../../controller/facts/member-name.ts';
+import type { ObservedFacts } from '../../controller/pass/collect-facts.ts';
 import type { Hold } from '../../core/decision.ts';
+import { explainRefusedOpening } from '../../core/mysql-versions.ts';
+import { versionNotes } from '../../core/mysqld-data.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import { explainHold, isRequestedByUser } from '../../core/rules/catalogue.ts';
 import type { MemberName } from '../../core/rules/rule.ts';
 import { explainStep } from '../../core/sentences.ts';
+import { survey } from '../../core/situation.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
 import { UsageError } from '../../failure.ts';
 import { revisionHash } from '../../moco/projections.ts';
@@ -16,12 +20,13 @@ import { toDecide } from '../check/rights.ts';
 import {
   type AssumedChange,
   type ClusterObservation,
+  mysqldNotes,
   observeCluster,
   obstaclesOf,
   withNewTemplate,
 } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
-import { manifestChanges } from '../cluster/manifest-changes.ts';
+import { type ManifestChange, manifestChanges } from '../cluster/manifest-changes.ts';
 import type { Session } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
 import { apart, brief, counted, differenceInWords, type Line, line, piece } from '../terminal/lines.ts';
@@ -31,7 +36,9 @@ import { clusterCommand, isAboutFleet } from './command.ts';
 import { planFleet } from './plan-fleet.ts';
 import { fleetOptions, planOptions } from './plan-options.ts';
 
-/** Shows what would happen next, from the same decisions that the controller would make. */
+// The command `plan`.
+
+/** Shows what would happen next, by the same decisions as the controller's. */
 export const planCommand = clusterCommand({
   name: 'plan',
   arguments: '[NAME]',
@@ -39,7 +46,7 @@ export const planCommand = clusterCommand({
   summary: 'Show what would happen next, step by step, and what it would cost',
   help:
     'Reads the cluster and simulates the rollout by the rules of the controller, as if pods started and MOCO did its part. ' +
-    'Writes nothing. With --filename, dry runs of the API server show what the manifests would change. A fleet queue and what only the controller observes are not known to it.\n\n' +
+    'Writes nothing. With --filename, dry runs of the API server show what the manifests would change. It knows neither the queue of the fleet nor what only the controller observes.\n\n' +
     'With --fleet, plays the rollouts of all namespaces, or of --namespace and --selector, to their end: when each stage ' +
     'and each cluster would begin and end, from measured times of members, windows, soaks and slots.',
   examples: [
@@ -71,10 +78,10 @@ export const planCommand = clusterCommand({
 
 const noChange = 'applying it would change nothing';
 const newTemplate = [
-  'MOCO makes another pod template of it: what it restarts is known once MOCO has applied it; assumed is another pod for every member',
+  'MOCO creates another pod template from it: what it restarts is known once MOCO has applied it; a new pod for every member is assumed',
 ];
 
-/** The named cluster, or those in the file, what is assumed to change, and sentences about that. */
+/** The named cluster or those in the file, the assumed changes, and sentences about them. */
 async function planned(
   session: Session,
   file: string | undefined,
@@ -89,23 +96,33 @@ async function planned(
 > {
   if (file === undefined) {
     const cluster = await clusterNamed(session, name);
-    return [{ cluster, change: isStale ? withNewTemplate : null, notes: isStale ? newTemplate : [] }];
+    return [
+      { cluster, change: isStale ? (objects) => withNewTemplate(objects) : null, notes: isStale ? newTemplate : [] },
+    ];
   }
   const changes = await manifestChanges(session, file);
   if (changes.length === 0) throw new CommandError(`there is nothing to plan: no MySQLCluster in ${file} exists`);
-  return changes.map(({ cluster, differences, changesTemplate }) => ({
+  return changes.map(({ cluster, differences, changesTemplate, mysqld }) => ({
     cluster,
     change: (objects) => {
       const after = { ...objects, cluster };
-      return changesTemplate ? withNewTemplate(after) : after;
+      return changesTemplate ? withNewTemplate(after, mysqld.after) : after;
     },
     notes: [
+      ...refusedWay(mysqld),
       ...differences.map((one) => `would change spec.${differenceInWords(one)}`),
       ...(changesTemplate
         ? newTemplate
-        : [differences.length === 0 ? noChange : 'MOCO puts none of it into the pod template']),
+        : [differences.length === 0 ? noChange : 'none of it changes the pod template']),
     ],
   }));
+}
+
+/** The mysqld that the MySQLCluster requests now may already have opened the data, no matter what is running. */
+function refusedWay({ before, after }: ManifestChange['mysqld']): readonly string[] {
+  const [data, mysqld] = [before.version?.version, after.version?.version];
+  const why = data === undefined || mysqld === undefined ? null : explainRefusedOpening(data, mysqld);
+  return why === null ? [] : [`at risk: ${why}`];
 }
 
 type ShownPlan = ReturnType<typeof shownPlan>;
@@ -142,7 +159,7 @@ function shownPlan(
     remedies: stopsAt === null ? [] : remediesFor(stopsAt, policy.mode, name, nameOf),
     entries: entries.map((entry) => shownEntry(entry, nameOf)),
     switchovers,
-    // How long members are unavailable together, and what that is based on. `null` if no member was measured yet.
+    // How long members are unavailable in total, and what that is based on. `null` if no member was measured yet.
     estimate: measured && {
       seconds: members * measured.seconds,
       from: counted(measured.members, 'measured member'),
@@ -151,11 +168,12 @@ function shownPlan(
       ...applied,
       ...(rollout?.status?.phase === undefined ? ['no controller has observed this cluster yet'] : []),
       ...(policy.mode === 'MOCO'
-        ? ["MOCO's own partition controller drives: this is what it would do, in its own time"]
+        ? ["MOCO's own partition controller drives: this is what it would do, at its own pace"]
         : []),
       ...snapshot.members.flatMap(({ ordinal, inPlace }) =>
         inPlace === null ? [] : [`${nameOf(ordinal)} is updated ${explainInPlace(inPlace)}`],
       ),
+      ...versionsIn(observation, stopsAt?.rule),
       ...obstaclesOf(observation),
       ...overridesInForce(rollout, wall).map(({ sentence }) => sentence),
       // Only the controller knows the other clusters.
@@ -169,6 +187,12 @@ function shownPlan(
     ],
   };
 }
+
+/** What a user should know about the mysqld versions, unless the hold explains it. */
+const versionsIn = (observation: ObservedFacts, rule: string | undefined): readonly string[] => [
+  ...mysqldNotes(observation, rule),
+  ...versionNotes(survey(observation.snapshot, observation.policy)),
+];
 
 function settingToTryOut(hold: Hold): string | null {
   switch (hold.rule) {
@@ -187,13 +211,13 @@ function settingToTryOut(hold: Hold): string | null {
   }
 }
 
-/** A revision that fails can be left as a whole, or by the member that failed. */
+/** A failing revision can be abandoned by all members, or only by the member that fails. */
 function remediesFor(hold: Hold, mode: RolloutPolicy['mode'], name: string, nameOf: MemberName) {
   if (hold.rule !== 'UpdateRevisionFailing') return [];
   const [purpose, verb] =
     hold.evidence.kind === 'restored'
       ? ['update the restored member again', 'unrestore']
-      : ['give this member alone its revision back', 'restore'];
+      : ['give only this member its revision back', 'restore'];
   const ofMember = { purpose, command: `${verb} ${nameOf(hold.member)}` };
   const ofTemplate = { purpose: 'restore the earlier template', command: `undo ${name}` };
   return mode === 'OnDelete' ? [ofTemplate, ofMember] : [ofTemplate];
@@ -254,6 +278,6 @@ function numbered(entries: ShownPlan['entries']): readonly Line[] {
 function costText({ switchovers, estimate: time }: ShownPlan): string {
   const cost = `${switchovers === 0 ? 'no' : switchovers} switchover${switchovers === 1 ? '' : 's'}`;
   return time === null
-    ? `${cost}; how long it takes is not known before the first rollout`
+    ? `${cost}; the duration is unknown before the first rollout`
     : `${cost}; about ${brief(time.seconds)} of unavailable members, judging by ${time.from}`;
 }

@@ -9,6 +9,8 @@ import type { Session } from '../cluster/session.ts';
 import { duration, toggle, type Values } from '../option.ts';
 import { clusterCommand, selectionOptions } from './command.ts';
 
+// The commands `release` and `adopt`.
+
 /** How many clusters are released in parallel. The client's own rate limit applies to the requests. */
 const mostParallel = 8;
 
@@ -20,7 +22,7 @@ const options = {
   ),
   timeout: duration(
     '--timeout <duration>',
-    'how long to wait for the first cluster, and for another one after each',
+    'how long to wait for the first cluster, and then for each further one',
     '5m',
   ),
 };
@@ -57,7 +59,7 @@ async function releaseClusters(
 ): Promise<number> {
   const { host, world } = session;
   const { clusters, orphans } = await releaseTargets(session, names);
-  for (const orphan of orphans) host.out(`${orphan}: its MySQLCluster is gone; the garbage collector has the rest\n`);
+  for (const orphan of orphans) host.out(`${orphan}: its MySQLCluster is gone; the garbage collector deletes it\n`);
   if (clusters.length === 0) {
     host.out('nothing to release\n');
     return 0;
@@ -72,7 +74,7 @@ async function releaseClusters(
     const waits = (reason: string): void => host.err(`${key}: ${reason}\n`);
     const outcome = await releaseOne(session, cluster, includePaused, deadline.signal, waits);
     if (outcome.kind === 'back') {
-      // Hundreds of clusters take their time.
+      // Hundreds of clusters take some time.
       cancel();
       cancel = startTimer();
       back += 1;
@@ -88,7 +90,7 @@ async function releaseClusters(
   }
   host.out(`${back} of ${clusters.length} released\n`);
   if (left.length === 0) return 0;
-  host.err(`error: left as they are:\n${left.map((sentence) => `  ${sentence}\n`).join('')}`);
+  host.err(`error: not released:\n${left.map((sentence) => `  ${sentence}\n`).join('')}`);
   return 1;
 }
 

@@ -7,8 +7,9 @@ import type { ClusterRecord } from '../../moco/records.ts';
 import { toLook } from '../check/rights.ts';
 import { backupSentence } from '../cluster/backup-sentence.ts';
 import { clusterNamed, ifAllowed, listAll, listOrNothing, rolloutOf } from '../cluster/clusters.ts';
+import type { connectionOptions } from '../cluster/connection-flags.ts';
 import { listedClusters } from '../cluster/selection.ts';
-import { type connectionOptions, type Session } from '../cluster/session.ts';
+import type { Session } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
 import { page, timelinesOf } from '../html/cluster-page.ts';
 import { fleetClusters } from '../html/figures.ts';
@@ -16,6 +17,8 @@ import { fleetPage } from '../html/fleet-page.ts';
 import { duration, toggle, type Values } from '../option.ts';
 import { viewOf } from '../terminal/view.ts';
 import { clusterCommand, fleetSelectionOptions, isAboutFleet } from './command.ts';
+
+// The command `report`.
 
 const defaultSinceHours = 720;
 
@@ -72,14 +75,14 @@ function eventsAbout(session: Session, { namespace, name, uid }: ClusterRecord):
   return orWithout(session, list, 'events: the page lacks the times of single steps');
 }
 
-/** The page does without what may not be read. */
+/** The page omits what the user may not read. */
 async function orWithout({ host }: Session, list: Promise<readonly Json[]>, what: string): Promise<readonly Json[]> {
   const found = await ifAllowed(list);
   if (found === null) host.err(`warning: you may not read ${what}\n`);
   return found ?? [];
 }
 
-/** Writes what the MySQLRollouts of the fleet have recorded as a page. */
+/** Writes a page with what the MySQLRollouts of the fleet have recorded. */
 async function reportFleet(
   session: Session,
   {

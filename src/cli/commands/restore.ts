@@ -1,5 +1,5 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
-import { memberName } from '../../controller/facts/collect-facts.ts';
+import { memberName } from '../../controller/facts/member-name.ts';
 import { isVerified } from '../../core/failing-revision.ts';
 import { isOverridden } from '../../core/gates.ts';
 import { hasNeverStarted } from '../../core/member.ts';
@@ -17,24 +17,26 @@ import { CommandError } from '../command-error.ts';
 import { toggle } from '../option.ts';
 import { clusterCommand } from './command.ts';
 
+// The commands `restore` and `unrestore`, with what they mean for the data.
+
 const verb = 'restore';
 
-/** Gives a member that failed its revision back: an entry of `spec.restore`. */
+/** Gives a failed member its previous revision back: an entry in `spec.restore`. */
 export const restoreCommand = clusterCommand({
   name: 'restore',
   arguments: '<MEMBER>',
   rights: [...toDecide, ...toSet],
-  summary: 'Give a member that failed at the update revision its revision back',
+  summary: 'Give a failed member its previous revision back',
   help:
     'MEMBER is the name of its pod. Without --yes it only shows what this means for the data of the member: MySQL supports going ' +
     'back within series 8.4, and an older mysqld refuses to start on data that a later series has upgraded. Adds an entry to ' +
-    '`spec.restore` of the MySQLRollout. The controller deletes the pod, which comes back at the revision that it had. No member ' +
+    '`spec.restore` of the MySQLRollout. The controller deletes the pod, which comes back at its previous revision. No member ' +
     'gets the update revision until the MySQLCluster is corrected, or `unrestore`. A member that participates is never restored.',
   examples: [
     ['Show what restoring a member means', 'restore moco-test-2'],
     ['Restore it', 'restore moco-test-2 --yes'],
   ],
-  options: { yes: toggle('--yes', 'restore the member; without it nothing is changed') },
+  options: { yes: toggle('--yes', 'restore the member; without this flag nothing is changed') },
   run: async (session, [pod = ''], { yes }) => {
     const { host } = session;
     const named = await memberNamed(session, pod);
@@ -51,7 +53,7 @@ export const restoreCommand = clusterCommand({
       const members = [...membersOf(spec, found.after).filter((one) => one !== ordinal), ordinal];
       return { restore: { revision: found.after, members } };
     });
-    host.out(`${cluster.namespace}/${name}: is to get revision ${revisionHash(found.before, cluster.name)} back\n`);
+    host.out(`${cluster.namespace}/${name}: will get revision ${revisionHash(found.before, cluster.name)} back\n`);
     if (isRisky(found.wayBack)) host.err(`WARNING: the data of ${name} may not be usable: watch its mysqld start\n`);
     return 0;
   },
@@ -61,14 +63,32 @@ export const restoreCommand = clusterCommand({
 export const unrestoreCommand = clusterCommand({
   name: 'unrestore',
   arguments: '<MEMBER>',
-  rights: toSet,
-  summary: 'Take a restore back, so that the member is updated again',
+  rights: [...toDecide, ...toSet],
+  summary: 'Withdraw a restore, so that the member is updated again',
   help:
-    'MEMBER is the name of its pod. Without another entry in `spec.restore`, the rollout goes on with the same update revision. ' +
-    'If the MySQLCluster was corrected, the entry has no effect any more and can stay.',
-  examples: [['Let a restored member be updated', 'unrestore moco-test-2']],
-  run: async (session, [pod = '']) => {
+    'MEMBER is the name of its pod. Without --yes it only shows what this means: without another entry in `spec.restore`, the ' +
+    'rollout goes on with the same update revision, at which the member has failed, and evicts it at once. ' +
+    'If the MySQLCluster was corrected, the entry no longer has an effect and can stay.',
+  examples: [
+    ['Show what withdrawing a restore means', 'unrestore moco-test-2'],
+    ['Let a restored member be updated', 'unrestore moco-test-2 --yes'],
+  ],
+  options: { yes: toggle('--yes', 'withdraw the restore; without this flag nothing is changed') },
+  run: async (session, [pod = ''], { yes }) => {
+    const { host } = session;
     const { cluster, ordinal, name } = await memberNamed(session, pod);
+    const { rollout } = await observeCluster(session, cluster);
+    const { revision = '', members: restored = [] } = rollout?.spec?.restore ?? {};
+    // A correction of the template has already ended the restore, so withdrawing it has no effect.
+    if (!yes && restored.includes(ordinal) && revision === rollout?.status?.updateRevision) {
+      const hash = revisionHash(revision, cluster.name);
+      const failure = rollout?.status?.rollout?.failing?.message;
+      host.out(
+        `${cluster.namespace}/${name}\n  then      ${name} is evicted and starts at revision ${hash}, at which it failed${failure === undefined ? '' : `: ${failure}`}\n  instead   correct the MySQLCluster: \`${host.program} undo ${cluster.name} -n ${cluster.namespace}\`\n`,
+      );
+      const line = `${host.program} unrestore ${name} -n ${cluster.namespace} --yes`;
+      throw new CommandError(`nothing has been changed, because --yes is missing; to update ${name} again: ${line}`);
+    }
     const without: SettingsOf = ({ spec: { restore }, isOwn }) => {
       const members = restore?.members.filter((one) => one !== ordinal) ?? [];
       return restore && members.length > 0 && isOwn('restore') ? { restore: { ...restore, members } } : {};
@@ -76,18 +96,18 @@ export const unrestoreCommand = clusterCommand({
     const remains = ({ restore }: RolloutSpec) => restore?.members.includes(ordinal) === true;
     const what = `${name} is still to be restored`;
     await removeSettings(session, cluster, verb, without, remains, { what, field: 'restore' });
-    session.host.out(`${cluster.namespace}/${name}: no longer restored\n`);
+    host.out(`${cluster.namespace}/${name}: no longer restored\n`);
     return 0;
   },
 });
 
-/** Of an earlier revision none count any more. */
+/** Entries for an earlier revision no longer count. */
 const membersOf = (spec: RolloutSpec | undefined, revision: string): readonly number[] =>
   spec?.restore?.revision === revision ? spec.restore.members : [];
 
 /**
- * The revision that the member had (`before`), and the update revision, at which it failed (`after`). If that is
- * verified, another member has worked at it: the rollout goes on, and only a pin or the partition keeps this one.
+ * The previous revision of the member (`before`), and the update revision, at which it failed (`after`). If that is
+ * verified, another member has worked at it: the rollout continues, and only a pin or the partition keeps this member.
  * Throws `CommandError` if the member cannot be restored, or if it would be updated again at once.
  */
 function restorable({ host }: Session, observation: ClusterObservation, named: NamedMember) {
@@ -105,13 +125,13 @@ function restorable({ host }: Session, observation: ClusterObservation, named: N
   if (before === null) {
     const held = stopsAt && `${stopsAt.rule}: ${explainHold(stopsAt, memberName(assumed))}`;
     const see = `see \`${host.program} status ${cluster.name} -n ${cluster.namespace}\``;
-    throw new CommandError(`${name} cannot be restored now: ${held ?? 'no revision is known that it had'}; ${see}`);
+    throw new CommandError(`${name} cannot be restored now: ${held ?? 'its previous revision is unknown'}; ${see}`);
   }
   const back = wayBack(rollout?.status?.rollout, { before, after }, hasNeverStarted(member.facts));
   return { before, after, wayBack: back, isVerified: isVerified(situation) };
 }
 
-/** Why not, as a sentence without a full stop, or `null`. */
+/** The reason as a sentence without a full stop, or `null` if the data allow it. */
 function refusalOf(
   situation: Situation,
   member: Member | undefined,
@@ -130,7 +150,7 @@ function refusalOf(
   }
   if (member.participates) {
     return (
-      `${name} participates at revision ${after}: its server may have upgraded its data, and a server does not go back; ` +
+      `${name} participates at revision ${after}: its mysqld may have upgraded its data, and an older one may refuse them; ` +
       `restore the template instead: \`${program} undo ${cluster.name} -n ${cluster.namespace}\``
     );
   }

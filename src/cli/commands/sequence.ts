@@ -25,7 +25,9 @@ import {
 } from '../terminal/sequence-view.ts';
 import { clusterCommand } from './command.ts';
 
-/** For output that goes to no terminal. */
+// The command `sequence`.
+
+/** For output that is not a terminal. */
 const columnsElsewhere = 100;
 
 /** Shows how far the stages of a sequence are, or a table of all sequences. */
@@ -54,7 +56,9 @@ export const sequenceCommand = clusterCommand({
     }
     const isWide = given.output === 'wide';
     const lines: Render<SequenceView> = (views, room) =>
-      name !== undefined && !isWide ? views.flatMap((view) => sequenceBlock(view, room)) : sequenceList(views, isWide);
+      name !== undefined && !isWide
+        ? views.flatMap((view) => sequenceBlock(view, room, host.program))
+        : sequenceList(views, isWide);
     const sequences = new Sequences(session);
     if (given.watch) {
       const views = () => sequences.views(name);
@@ -70,7 +74,7 @@ export const sequenceCommand = clusterCommand({
   },
 });
 
-/** The MySQLRolloutSequences of the API server. Throws `CommandError` where the kind does not exist. */
+/** The MySQLRolloutSequences of the API server. Throws `CommandError` if the kind does not exist. */
 async function sequencesOf(session: Session): Promise<readonly Json[]> {
   const found = await ifThere(listAll(session, sequenceKind, null));
   if (found !== null) return found;
@@ -88,8 +92,8 @@ function sequenceNamed(sequences: readonly Json[], name: string): Json {
 }
 
 /**
- * Sequences and the clusters of all namespaces, and what follows from them by the functions of the controller.
- * StatefulSets are left out: the controller's status follows them within seconds.
+ * Sequences and the clusters of all namespaces, evaluated by the functions of the controller. StatefulSets are left
+ * out: the controller's status follows them within seconds.
  */
 class Sequences {
   readonly #cache = new Cache();
@@ -123,7 +127,7 @@ class Sequences {
     });
   }
 
-  /** By name; with a name only that one. */
+  /** All sequences by name, or only the one with this name. */
   views(name?: string): readonly SequenceView[] {
     const statusOf = (key: string) => this.#cache.rollouts.get(...splitKey(key))?.object.status ?? {};
     return this.#cache.sequences

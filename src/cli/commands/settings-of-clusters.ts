@@ -16,12 +16,14 @@ import { anyText, toggle } from '../option.ts';
 import { volumeWarning } from '../terminal/view.ts';
 import { clusterCommand, selectionOptions } from './command.ts';
 
+// The commands that set one field of a MySQLRollout: `pause`, `resume`, `approve`, `pin` and `unpin`.
+
 export const pauseCommand = clusterCommand({
   name: 'pause',
   arguments: '[NAME...]',
   rights: toSet,
   summary: 'Pause rollouts: update no further member',
-  help: 'Sets `spec.paused` of the MySQLRollout. Under OnDelete a stale member whose pod somebody else takes comes back at the revision that it had.',
+  help: 'Sets `spec.paused` of the MySQLRollout. Under OnDelete a stale member whose pod somebody else deletes comes back at its previous revision.',
   examples: [
     ['Pause the rollout of one cluster', 'pause test'],
     ['Pause production, but update members that are down', 'pause -A -l env=production --repair'],
@@ -64,9 +66,7 @@ export const resumeCommand = clusterCommand({
     }),
 });
 
-/**
- * Who else pauses the cluster; `null` if nobody does. What is left out, because the user may not read it, is a warning.
- */
+/** Who else pauses the cluster; `null` if nobody does. Sources that the user may not read cause a warning. */
 async function stillPausedBy(session: Session, cluster: ClusterRecord): Promise<string | null> {
   const warn = (sentence: string): void =>
     session.host.err(`warning: whether something else still pauses ${cluster.name} is not known: ${sentence}\n`);
@@ -91,7 +91,7 @@ export const approveCommand = clusterCommand({
   summary: 'Approve updating the primary',
   help:
     'Sets `spec.approvedRevision` of the MySQLRollout to the current update revision; a later revision needs another approval. ' +
-    'Needed where `primaryUpdatePolicy` is Manual, and after switchovers that failed.',
+    'Needed if `primaryUpdatePolicy` is Manual, and after failed switchovers.',
   examples: [
     ['Approve the update of the primary', 'approve test'],
     ['Approve it only if the update revision is still the reviewed one', 'approve test --revision=7966559688'],
@@ -135,9 +135,9 @@ export const pinCommand = clusterCommand({
   summary: 'Pin a member to its revision',
   help:
     'MEMBER is the name of its pod. Adds an entry to `spec.pinnedMembers` of the MySQLRollout. Under OnDelete a pinned member ' +
-    'whose pod somebody else takes comes back at its revision. The primary is not updated while another member is pinned.',
+    'whose pod somebody else deletes comes back at its revision. The primary is not updated while another member is pinned.',
   examples: [['Keep one member as it is', 'pin moco-test-2 --reason="comparing query plans"']],
-  options: { reason: anyText('--reason <text>', 'why, for others who find it (required)') },
+  options: { reason: anyText('--reason <text>', 'reason, for other people (required)') },
   run: async (session, [pod = ''], { reason }) => {
     const { host } = session;
     if (reason === undefined)

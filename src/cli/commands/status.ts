@@ -3,27 +3,41 @@ import { UsageError } from '../../failure.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { toLook } from '../check/rights.ts';
 import { backupSentence } from '../cluster/backup-sentence.ts';
-import { obstacleNotes } from '../cluster/cluster-snapshot.ts';
-import { controllerNote, publishedFlags } from '../cluster/controller-lease.ts';
+import { notesOfObjects } from '../cluster/cluster-snapshot.ts';
+import { controllerNote } from '../cluster/controller-lease.ts';
 import { type ClusterAndRollout, listedClusters } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
 import { watchClusters } from '../cluster/watch-clusters.ts';
 import { CommandError } from '../command-error.ts';
 import { toggle, type Values } from '../option.ts';
-import { block, byActivity, byUrgency, holdTable, overview, toldOfCluster } from '../terminal/cluster-lines.ts';
+import {
+  block,
+  byActivity,
+  byUrgency,
+  holdTable,
+  overview,
+  toldOfCluster,
+  waitsForPerson,
+} from '../terminal/cluster-lines.ts';
 import { apart, type Line } from '../terminal/lines.ts';
-import { showLive } from '../terminal/live.ts';
+import { type Room, showLive } from '../terminal/live.ts';
 import { objectFormat, objectOutputOption, writeLines, writeObjects } from '../terminal/output.ts';
 import { type ClusterView, isHeld, viewOf } from '../terminal/view.ts';
 import { allNamespacesOption, clusterCommand, selectorOption } from './command.ts';
 
+// The commands `status` and `get`.
+
 const options = {
   selector: selectorOption,
   allNamespaces: allNamespacesOption,
-  held: toggle('--held', 'only clusters that wait for a rule, those first that need a person'),
+  held: toggle('--held', 'only clusters that wait for a rule; those that need a person come first'),
+  needsPerson: toggle('--needs-person', 'only clusters that wait for a person, with what to look at'),
   stale: toggle('--stale', 'only clusters with members at an older revision'),
   output: objectOutputOption,
-  watch: toggle('-w, --watch', 'keep showing changes until interrupted, those first that need a person or move'),
+  watch: toggle(
+    '-w, --watch',
+    'keep showing changes until interrupted; clusters that need a person or are rolling come first',
+  ),
 };
 
 type Given = Values<typeof options>;
@@ -38,7 +52,9 @@ export const statusCommand = clusterCommand({
   examples: [
     ['List the clusters of the current namespace', 'status'],
     ['Show one cluster in detail, until interrupted', 'status test --watch'],
+    ['Also show which mysqld has started on the data of each member', 'status test -o wide'],
     ['List the clusters of all namespaces that wait for something', 'status -A --held'],
+    ['List the clusters of all namespaces that wait for a person', 'status -A --needs-person'],
     ['List production clusters with stale members, with more columns', 'status -l env=production --stale -o wide'],
   ],
   options,
@@ -50,7 +66,7 @@ export const getCommand = clusterCommand({
   ...statusCommand,
   name: 'get',
   summary: 'List rollouts, as `status` does without a NAME',
-  help: 'The same as `status`, but a table for clusters that are named too.',
+  help: 'The same as `status`, but a table for named clusters as well.',
   examples: [
     ['List the clusters of all namespaces', 'get -A'],
     ['Print a MySQLRollout as YAML', 'get test -o yaml'],
@@ -61,8 +77,8 @@ export const getCommand = clusterCommand({
 async function show(session: Session, names: readonly string[], given: Given, inDetail: boolean): Promise<number> {
   const { host, world } = session;
   const format = objectFormat(given);
-  if (names.length > 0 && (given.held || given.stale)) {
-    throw new UsageError('expected --held and --stale without names: they select from a list');
+  if (names.length > 0 && (given.held || given.stale || given.needsPerson)) {
+    throw new UsageError('expected --held, --needs-person and --stale without names: they select from a list');
   }
   const listed = (await listedClusters(session, names)).filter(isWanted(given));
   if (format !== null) {
@@ -87,29 +103,24 @@ async function show(session: Session, names: readonly string[], given: Given, in
   return 0;
 }
 
-/** With what only the API server says. */
+/** With the details that only the API server has. */
 async function detailed(session: Session, cluster: ClusterRecord, view: ClusterView, note: string | null) {
-  const [obstacles, backup, unasked] = await Promise.all([
-    obstacleNotes(session, cluster),
+  const [obstacles, backup] = await Promise.all([
+    notesOfObjects(session, cluster, view.hold?.rule),
     backupSentence(session, cluster),
-    view.complete ? [] : unaskedOf(session),
   ]);
   const notes = [...(note === null ? [] : [note]), ...obstacles, ...view.notes];
-  return { ...view, notes, standing: [['backup', backup] as const, ...view.standing, ...unasked] };
+  return { ...view, notes, standing: [['backup', backup] as const, ...view.standing] };
 }
 
-/** What a rollout does not know while the controller does not ask MySQL itself. */
-async function unaskedOf(session: Session): Promise<ClusterView['standing']> {
-  const { options, unknown } = await publishedFlags(session);
-  return unknown !== null || options.featureGates.ReplicationFacts
-    ? []
-    : [['mysql', 'acknowledgements and open writes are not known (feature gate ReplicationFacts is off)']];
-}
-
-function isWanted({ held, stale }: Given): (one: ClusterAndRollout) => boolean {
-  return ({ rollout }) => {
+function isWanted({ held, needsPerson, stale }: Given): (one: ClusterAndRollout) => boolean {
+  return ({ cluster, rollout }) => {
     const { replicas = 0, updatedReplicas = replicas } = rollout?.status ?? {};
-    return (!held || isHeld(rollout?.status ?? {})) && (!stale || updatedReplicas < replicas);
+    return (
+      (!held || isHeld(rollout?.status ?? {})) &&
+      (!needsPerson || waitsForPerson(viewOf(cluster, rollout, 0))) &&
+      (!stale || updatedReplicas < replicas)
+    );
   };
 }
 
@@ -124,18 +135,18 @@ function rolloutsOf(listed: readonly ClusterAndRollout[], names: readonly string
   return listed.map(({ rollout }) => rollout).filter((rollout) => rollout !== null);
 }
 
-function linesFor({ namespace, host }: Session, { output, held, watch }: Given, inDetail: boolean) {
+function linesFor({ namespace }: Session, { output, held, needsPerson, watch }: Given, inDetail: boolean) {
   const isWide = output === 'wide';
   const list = (views: readonly ClusterView[]) => overview(views, { namespace: namespace === null, wide: isWide });
-  return (views: readonly ClusterView[]): readonly Line[] => {
-    if (inDetail && !isWide) return apart(views.map((view) => block(view, host.program)));
-    if (held) return [...holdTable(views), [], ...list(byUrgency(views))];
+  return (views: readonly ClusterView[], room?: Room): readonly Line[] => {
+    if (inDetail) return apart(views.map((view) => block(view, room?.columns, isWide)));
+    if (held || needsPerson) return [...holdTable(views), [], ...list(byUrgency(views))];
     return list(watch ? byActivity(views) : views);
   };
 }
 
-function nothingFound({ namespace, selector }: Session, { held, stale }: Given): string {
-  const isFiltered = held || stale || selector !== undefined;
+function nothingFound({ namespace, selector }: Session, { held, needsPerson, stale }: Given): string {
+  const isFiltered = held || needsPerson || stale || selector !== undefined;
   const what = isFiltered ? 'No matching MySQLClusters found' : 'No MySQLClusters found';
   return namespace === null ? `${what}\n` : `${what} in ${namespace} namespace.\n`;
 }

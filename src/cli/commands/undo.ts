@@ -1,14 +1,16 @@
 import { object } from '../../base/json.ts';
+import { escaped, printable } from '../../base/text.ts';
 import { UsageError } from '../../failure.ts';
-import { statefulSets } from '../../kube/resource.ts';
+import { pods, statefulSets } from '../../kube/resource.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
-import { clusterKind, mysqldContainer } from '../../moco/names.ts';
-import { projectStatefulSet, statefulSetName } from '../../moco/projections.ts';
-import type { ClusterRecord } from '../../moco/records.ts';
+import { mysqldIn } from '../../moco/mysqld-version.ts';
+import { clusterKind, clusterNameLabel, mysqldContainer } from '../../moco/names.ts';
+import { memberSelector, projectSlimPod, projectStatefulSet, statefulSetName } from '../../moco/projections.ts';
+import type { ClusterRecord, PodRecord } from '../../moco/records.ts';
 import { templateDifferences } from '../../moco/template-changes.ts';
 import { toReadRevisions } from '../check/rights.ts';
 import { whereToChange } from '../cluster/apply.ts';
-import { clusterNamed, find } from '../cluster/clusters.ts';
+import { clusterNamed, find, ifAllowed, listAll } from '../cluster/clusters.ts';
 import { forEachOf, listedClusters, requireSelection } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
 import {
@@ -19,11 +21,14 @@ import {
   revisionNamed,
   revisionsOf,
 } from '../cluster/template-revisions.ts';
+import { dataAgainst } from '../cluster/way-back.ts';
 import { CommandError } from '../command-error.ts';
 import { anyText, oneOf } from '../option.ts';
 import { differenceInWords } from '../terminal/lines.ts';
 import { outputFlags, writeData } from '../terminal/output.ts';
 import { clusterCommand, selectionOptions } from './command.ts';
+
+// The command `undo`.
 
 /** How many clusters are read at a time. */
 const clustersAtOnce = 8;
@@ -45,12 +50,12 @@ export const undoCommand = clusterCommand({
   help:
     'Prints a merge patch for the MySQLCluster and changes nothing: MOCO owns the template of the StatefulSet, so only the ' +
     'MySQLCluster can be restored. The patch may contain environment variables and arguments.\n\n' +
-    'For several clusters it prints a command for each. --selector and --all take those with a rollout that is not complete.',
+    'For several clusters it prints a command for each. --selector and --all select those whose rollout is not complete.',
   examples: [
     ['Print what restores the previous revision', 'undo test'],
     ['Restore it', 'undo test | kubectl patch mysqlcluster test --type=merge --patch-file=/dev/stdin'],
     ['Print what restores revision 3', 'undo test --to-revision=3'],
-    ['Restore all clusters of which a rollout is not complete', 'undo --all -A | sh'],
+    ['Restore all clusters whose rollout is not complete', 'undo --all -A | sh'],
   ],
   options,
   run: async (session, names, { output: format, toRevision }) => {
@@ -59,7 +64,7 @@ export const undoCommand = clusterCommand({
     if (names.length !== 1) {
       if (format === 'json') throw new UsageError('expected one NAME with --output=json, got several clusters');
       const listed = await listedClusters(session, names);
-      // Without names only those with a rollout that is not complete.
+      // Without names, only clusters whose rollout is not complete.
       const wanted = listed.filter(({ rollout }) => names.length > 0 || rollout?.status?.rollout !== undefined);
       const clusters = wanted.map(({ cluster }) => cluster);
       return forEachOf(session, clusters, clustersAtOnce, (cluster) => patchCommand(session, cluster, toRevision));
@@ -74,17 +79,21 @@ export const undoCommand = clusterCommand({
 });
 
 const commented = (notes: readonly string[]): string =>
-  notes.map((sentence) => `# ${sentence.replaceAll(/[\r\n]+/g, ' ')}\n`).join('');
+  notes.map((sentence) => `# ${printable(sentence).replaceAll('\n', ' ')}\n`).join('');
 
-/** A command that restores the template, below what is to be known about it. */
+/** Quotes a word for a shell, whatever characters it contains. */
+const shellWord = (text: string): string =>
+  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** A command that restores the template, after what a user should know about it. */
 async function patchCommand(session: Session, cluster: ClusterRecord, toRevision: string | undefined): Promise<string> {
   const { patch, notes } = await undone(session, cluster, toRevision);
-  const quoted = `'${JSON.stringify(patch).replaceAll("'", String.raw`'\''`)}'`;
-  const patching = `kubectl patch mysqlcluster ${cluster.name} -n ${cluster.namespace} --type=merge --patch=${quoted}`;
+  const [name, namespace, merged] = [cluster.name, cluster.namespace, escaped(JSON.stringify(patch))].map(shellWord);
+  const patching = `kubectl patch mysqlcluster ${name} -n ${namespace} --type=merge --patch=${merged}`;
   return `${commented(notes.slice(0, -1))}${patching}`;
 }
 
-/** The patch of a MySQLCluster, and what is to be known about it. The last sentence says how to apply it. */
+/** The patch of a MySQLCluster, and what a user should know about it. The last sentence says how to apply it. */
 async function undone(session: Session, cluster: ClusterRecord, wanted: string | undefined) {
   const { name } = cluster;
   const [revisions, raw, statefulSet] = await Promise.all([
@@ -98,8 +107,18 @@ async function undone(session: Session, cluster: ClusterRecord, wanted: string |
   const own = object(object(raw)['spec'])['podTemplate'] ?? {};
   const patch = mergePatchOf(own, restored(own, back.template, now.template));
   if (patch === undefined) throw new CommandError(nothingToPutBack(cluster, now, back));
-  return { patch: { spec: { podTemplate: patch } }, notes: comments(session, cluster, raw, own, now, back) };
+  const data = dataAgainst(await membersOf(session, cluster), mysqldIn(specOf(back)), now.name, session.host.program);
+  return { patch: { spec: { podTemplate: patch } }, notes: comments(session, cluster, raw, own, now, back, data) };
 }
+
+/** Empty if the user may not read pods. */
+async function membersOf(session: Session, { namespace, name }: ClusterRecord): Promise<readonly PodRecord[]> {
+  const query = { labelSelector: `${memberSelector},${clusterNameLabel}=${name}` };
+  const found = await ifAllowed(listAll(session, pods, namespace, query));
+  return (found ?? []).map(projectSlimPod).filter((pod) => pod !== null);
+}
+
+const specOf = ({ template }: Revision) => object(object(template)['spec']);
 
 function nothingToPutBack({ name }: ClusterRecord, now: Revision, back: Revision): string {
   const changed = templateDifferences(back.template, now.template).map(({ path }) => path);
@@ -115,6 +134,7 @@ function comments(
   own: unknown,
   now: Revision,
   back: Revision,
+  data: readonly string[],
 ): readonly string[] {
   const put = templateDifferences(own, restored(own, back.template, now.template));
   const paths = put.map(({ path }) => path);
@@ -127,10 +147,12 @@ function comments(
   return [
     `Restores revision ${back.number} (${back.hash}) in MySQLCluster ${namespace}/${name}:`,
     ...put.map((one) => `  ${differenceInWords(one)}`),
+    ...data,
     ...(left.length === 0 ? [] : [`Not restored, because it does not come from the podTemplate: ${left.join(', ')}`]),
     ...appliers
       .filter(([, where]) => /Flux|Argo CD|Helm/.test(where))
       .map(([owner, where]) => `\`${owner}\` owns the podTemplate and would revert the patch: ${where}`),
+    'If the MySQLCluster is in a Git repository, revert the change there: the next sync would bring it back.',
     `Apply it: ${host.program} undo ${name} -n ${namespace} | kubectl patch mysqlcluster ${name} -n ${namespace} --type=merge --patch-file=/dev/stdin`,
   ];
 }

@@ -10,7 +10,9 @@ import { duration } from '../option.ts';
 import { withoutPlace } from '../terminal/lines.ts';
 import { clusterCommand, selectionOptions } from './command.ts';
 
-/** Watches until every member of the clusters is as their MySQLClusters specify. */
+// The command `wait`.
+
+/** Watches until all members of the clusters match their MySQLClusters. */
 export const waitCommand = clusterCommand({
   name: 'wait',
   arguments: '[NAME...]',
@@ -18,7 +20,7 @@ export const waitCommand = clusterCommand({
   summary: 'Wait until rollouts are complete',
   help:
     `A rollout is complete when condition ${rolloutCompleteCondition} of the MySQLCluster is True for its current ` +
-    'generation, and the status of the MySQLRollout says so too. Exits with 1 if a cluster is stalled, so that only a person can help, or when the time is over.',
+    'generation, and the status of the MySQLRollout agrees. Exits with 1 if a cluster is stalled, so that only a person can help, or on a timeout.',
   examples: [
     ['Wait for one cluster', 'wait test'],
     ['Wait up to an hour for all canaries', 'wait -A -l tier=canary --timeout=1h'],
@@ -77,7 +79,7 @@ async function untilComplete(
     resolve();
   };
   const cancel = world.timer(timeoutMilliseconds, () => {
-    // A short timeout still reports the state, if the API server answers at all.
+    // With a short timeout it still reports the state, if the API server answers at all.
     const first = watching.synced.then(check);
     void Promise.race([first, delay(world, firstAnswerMilliseconds, stop.signal)]).then(giveUp);
   });
@@ -104,11 +106,11 @@ function outcomeOf(one: ClusterAndRollout | undefined): {
   const { observedClusterGeneration, conditions, phase, hold } = rollout?.status ?? {};
   const { updatedReplicas = 0, replicas = cluster.replicas } = rollout?.status ?? {};
   const condition = (wanted: string) => conditions?.find(({ type }) => type === wanted);
-  // A released cluster has no such condition, and a controller that runs says the same here.
+  // A released cluster has no such condition, and a running controller would report the same here.
   const isComplete = released
     ? observedClusterGeneration === generation
     : rolloutComplete?.status === true && rolloutComplete.observedGeneration === generation;
-  // The status of the MySQLRollout follows up to a second later, and `status` is to agree with this command.
+  // The status of the MySQLRollout follows up to a second later, and `status` has to agree with this command.
   if (isComplete && condition('Ready')?.status === 'True') return { kind: 'complete', sentence: 'complete' };
   const stalled = condition('Stalled');
   if (stalled?.status === 'True' && observedClusterGeneration === generation) {

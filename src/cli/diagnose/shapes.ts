@@ -3,10 +3,11 @@ import { object, objects } from '../../base/json.ts';
 import type { HoldRule } from '../../core/rules/catalogue.ts';
 import { clusterKind } from '../../moco/names.ts';
 
+// Which fields `diagnose` keeps of each kind. Everything else is left out, so that no secret gets into a report.
+
 /**
- * What is kept of a value: all of it, some fields of it, or what a function makes of it. A shape of a list is one of
- * its items. Fields that no shape names are left out, so that a field which nobody has thought of can't bring a secret
- * along.
+ * What is kept of a value: all of it, some fields, or the result of a function. The shape of a list applies to its
+ * items. Fields that no shape names are left out, so that an unknown field can't contain a secret.
  */
 export type Shape = 'all' | { readonly [field: string]: Shape } | ((value: unknown) => unknown);
 
@@ -20,13 +21,13 @@ export function keep(value: unknown, shape: Shape): unknown {
   return Object.fromEntries(kept.filter(([, part]) => part !== undefined));
 }
 
-/** Items of a list as they are with some fields more or less. */
+/** The items of a list, with some fields added or removed. */
 const all = (...fields: readonly string[]): Record<string, Shape> =>
   Object.fromEntries(fields.map((field) => [field, 'all']));
 
 // What is kept of each kind. Environment variables, arguments, commands, probes, sources of volumes, messages of
-// containers and other programs' annotations are not, because they may hold secrets. Secrets and ConfigMaps are not
-// read at all.
+// containers and other programs' annotations are left out, because they may hold secrets. Secrets and ConfigMaps are
+// not read at all.
 
 const ownPrefixes = [`${clusterKind.group}/`, `${rolloutKind.group}/`];
 
@@ -118,17 +119,40 @@ export const deploymentShape: Shape = {
   status: 'all',
 };
 
-/** Rules whose sentences have words of mysqld, of the kubelet, or the names of MySQL's clients. */
-const ofOthers: readonly unknown[] = ['ImageUnavailable', 'ConfigurationRefused', 'LongWrite'] satisfies HoldRule[];
+/**
+ * Rules whose sentences contain text from mysqld and its agent, the kubelet, Prometheus, the API server or its
+ * webhooks, or names of MySQL's clients.
+ */
+export const rulesOfOthers: readonly unknown[] = [
+  'ImageUnavailable',
+  'ConfigurationRefused',
+  'LongWrite',
+  'ReplicasBehind',
+  'MemberSilent',
+  'CheckFailing',
+  'CheckUnavailable',
+  'BlockedByPDB',
+  'SuccessorRefused',
+  'StepRefused',
+  'ConfirmationTooSlow',
+  'ReleaseUnsafe',
+  'MemberMissing',
+  'BackupsUnreadable',
+  'SequencesUnreadable',
+] satisfies HoldRule[];
 
 const withoutMessage = (value: object): unknown => ('message' in value ? { ...value, message: 'removed' } : value);
 const unlessOfOthers = (key: 'rule' | 'reason') => (value: unknown) =>
-  ofOthers.includes(object(value)[key]) ? withoutMessage(object(value)) : value;
+  rulesOfOthers.includes(object(value)[key]) ? withoutMessage(object(value)) : value;
 
-/** A MySQLRollout without what others have said. */
+/** The API server's response to a step that it refused. */
+const withoutAnswer = (step: object): unknown =>
+  'result' in step && step.result !== 'done' ? { ...step, result: 'removed' } : step;
+
+/** A MySQLRollout without text from other programs. */
 export function rolloutShape(value: unknown): unknown {
   const { status, ...rest } = object(keep(value, plainShape));
-  const { hold, conditions, preflight } = object(status);
+  const { hold, conditions, preflight, members, lastStep, mysqlProblem } = object(status);
   const { nodes, configuration } = object(preflight);
   return {
     ...rest,
@@ -136,6 +160,9 @@ export function rolloutShape(value: unknown): unknown {
       ...object(status),
       hold: unlessOfOthers('rule')(hold),
       conditions: objects(conditions).map(unlessOfOthers('reason')),
+      members: members && objects(members).map(unlessOfOthers('rule')),
+      lastStep: lastStep && withoutAnswer(object(lastStep)),
+      mysqlProblem: mysqlProblem && 'removed',
       preflight: preflight && {
         ...object(preflight),
         nodes: objects(nodes).map(withoutMessage),
@@ -145,7 +172,7 @@ export function rolloutShape(value: unknown): unknown {
   };
 }
 
-/** Kinds without free text of others: policies, sequences, budgets and the lease. */
+/** Kinds without free text from other programs: policies, sequences, budgets and the lease. */
 export const plainShape: Shape = { metadata, spec: 'all', status: 'all' };
 
 const event = {
@@ -154,9 +181,9 @@ const event = {
   ...all('deprecatedCount', 'deprecatedFirstTimestamp', 'deprecatedLastTimestamp'),
 } satisfies Shape;
 
-/** Others, such as the kubelet, put commands and their output into `note`. */
+/** Other programs, such as the kubelet, put commands and their output into `note`. */
 export function eventShape(value: unknown): unknown {
   const { reportingController, reason } = object(value);
-  const isPlain = reportingController === 'moco-rollout' && !ofOthers.includes(reason);
+  const isPlain = reportingController === 'moco-rollout' && !rulesOfOthers.includes(reason);
   return keep(value, isPlain ? { ...event, ...all('note') } : event);
 }

@@ -8,7 +8,9 @@ import type { ClusterView } from '../terminal/view.ts';
 import { document, type Html, html, instant, timeOfDay } from './document.ts';
 import { entriesOf, figuresOf } from './figures.ts';
 
-/** One rollout with what happened in it. Times are milliseconds since 1970. */
+// The HTML page about one cluster: a timeline of each rollout, and its figures.
+
+/** One rollout and its events. Times are milliseconds since 1970. */
 type Timeline = ReturnType<typeof timelineOf>;
 
 interface Mark {
@@ -51,14 +53,14 @@ function timelineOf(
     const isOfIt = (one: (typeof reports)[number]): boolean =>
       takes.has(one.reason) && (one.pod === member || one.note.split(/[ ,:]+/).includes(member));
     const since = finishedAt === null ? unavailable.find((one) => one.ordinal === ordinal)?.since : undefined;
-    // `null` if no event shows any more when the update of the member began.
+    // `null` if no remaining event shows when the update of the member began.
     const takenAt = during.find(isOfIt)?.at ?? milliseconds(since ?? null);
     // How long it was unavailable; `null` while it is, or if that was not recorded.
     const seconds = memberDurations?.find((one) => one.ordinal === ordinal)?.seconds ?? null;
-    const outOfBand = updatedOutOfBand?.includes(ordinal) ? ', somebody else took its pod' : '';
+    const outOfBand = updatedOutOfBand?.includes(ordinal) ? ', somebody else deleted its pod' : '';
     let fate = `${absence(seconds, takenAt)}${outOfBand}`;
-    if (updatedInPlace?.includes(ordinal)) fate = 'updated in place, mysqld went on';
-    if (mysqldRestarted?.includes(ordinal)) fate = 'updated in place, and mysqld restarted all the same';
+    if (updatedInPlace?.includes(ordinal)) fate = 'updated in place, mysqld kept running';
+    if (mysqldRestarted?.includes(ordinal)) fate = 'updated in place, but mysqld restarted anyway';
     return { name: member, takenAt, seconds, fate };
   };
   return {
@@ -74,7 +76,7 @@ function timelineOf(
   };
 }
 
-/** A repeated event occurred at its first and at its last time. */
+/** A repeated event occurred at its first time and at its last time. */
 function reportsOf(event: Json) {
   const { lastObservedTime } = object(event['series']);
   const moments = [event['eventTime'], event['deprecatedFirstTimestamp'], lastObservedTime];
@@ -157,13 +159,13 @@ ${marks.length === 0 ? '' : details}
 `;
 }
 
-// Positions are percentages of the time shown, and labels are HTML text. So a narrow window shortens the rows and does
+// Positions are percentages of the time shown, and labels are HTML text. So a narrow window shortens the rows but does
 // not shrink the letters.
 
 /** Intervals between ticks. The first one that needs at most `mostTicks` ticks is used. */
 const tickSeconds = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400];
 const mostTicks = 6;
-/** A tick this close to the end would have its label outside. */
+/** A tick closer to the end than this would have its label outside. */
 const lastTickShare = 0.94;
 
 /** The position of a moment, in percent from the left. */

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { timestampOf } from '../../base/json.ts';
 
-/** What may be in HTML: text of others, which is escaped, and other HTML; of a list each of its parts. */
+// Builds HTML without a template language: escaping, the frame of a page, its styles.
+
+/** What HTML may consist of: text from others, which is escaped, other HTML, and lists of these. */
 type Part = string | number | Html | readonly Part[];
 
 /** Text that is HTML already, such as a stylesheet of this program. */
@@ -13,7 +15,7 @@ export class Html {
   }
 }
 
-/** HTML with parts that are escaped, for elements and for attributes. */
+/** HTML whose parts are escaped, for elements and for attributes. */
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
   new Html(String.raw({ raw: strings }, ...parts.map(textOf)));
 
@@ -22,7 +24,7 @@ const textOf = (part: Part): string => {
   return typeof part === 'object' ? part.map(textOf).join('') : escaped(String(part));
 };
 
-/** A self-contained page: no font, no link, and no script but the given one. */
+/** A self-contained page: no font, no link, and no script except the given one. */
 export function document(
   title: string,
   body: Html,
@@ -60,12 +62,12 @@ const entities: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
 
-/** Such as `2026-07-01 12:00:41`, in UTC. */
+/** For example `2026-07-01 12:00:41`, in UTC. */
 export function instant(moment: number): string {
   return timestampOf(moment).slice(0, 19).replace('T', ' ');
 }
 
-/** Such as `12:00:41`, in UTC. */
+/** For example `12:00:41`, in UTC. */
 export function timeOfDay(moment: number): string {
   return timestampOf(moment).slice(11, 19);
 }

@@ -3,25 +3,27 @@ import type { HistoryEntry, RolloutStatus } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../base/json.ts';
 import { viewOf } from '../terminal/view.ts';
 
+// The figures of a report, from the history in the statuses of MySQLRollouts.
+
 interface HeldFor {
   readonly rule: string;
   readonly seconds: number;
 }
 
-/** The rollouts in a status, the oldest first. The one under way has no end. */
+/** The rollouts in a status, the oldest first. A rollout in progress has no end. */
 export const entriesOf = ({ rollout, history = [], phase = 'Progressing' }: RolloutStatus): readonly HistoryEntry[] => [
   ...history,
   ...(rollout ? [{ ...rollout, finishedAt: '', outcome: phase }] : []),
 ];
 
-/** The outcome of a rollout that another one superseded before it had changed a member. */
+/** The outcome of a rollout that was superseded before it had changed a member. */
 export const notBegun = 'NotBegun';
 
 /** One rollout of a cluster. Times are milliseconds since 1970, durations seconds. */
 export function figuresOf(entry: HistoryEntry, nowMilliseconds: number) {
   const { memberDurations = [], updatedInPlace = [], updatedOutOfBand = [], mysqldRestarted = [] } = entry;
   const changed = entry.disruptions + memberDurations.length + updatedInPlace.length + updatedOutOfBand.length;
-  // A member whose mysqld restarted all the same has avoided nothing.
+  // If the member's mysqld restarted anyway, nothing was avoided.
   const went = updatedInPlace.filter((ordinal) => !mysqldRestarted.includes(ordinal));
   const among = (ordinals: readonly number[] = []) => ordinals.filter((ordinal) => went.includes(ordinal)).length;
   return {
@@ -31,11 +33,11 @@ export function figuresOf(entry: HistoryEntry, nowMilliseconds: number) {
     outcome: entry.outcome === 'Superseded' && changed === 0 ? notBegun : entry.outcome,
     disruptions: entry.disruptions,
     switchovers: entry.switchovers,
-    // Of all together, from the request until another member was the primary; `null` if not recorded.
+    // In total, from each request until another member was the primary; `null` if not recorded.
     switchoverSeconds: entry.switchoverSeconds ?? null,
     // The holds that have ended, the longest first.
     heldFor: entry.heldFor ?? [],
-    // What would have happened without updates in place, and of these members those that got other resources.
+    // The restarts that updates in place have avoided, and the members among them that were resized.
     avoided: { restarts: went.length, switchovers: among(entry.primaryInPlace), resized: among(entry.resizedInPlace) },
   };
 }
@@ -49,7 +51,7 @@ interface ListedCluster {
 export type FleetCluster = ReturnType<typeof fleetCluster>;
 export type FleetRollout = FleetCluster['rollouts'][number];
 
-/** Those first that need a person, then those in progress, then by their newest rollout. */
+/** Clusters that need a person first, then those in progress, then by their newest rollout. */
 export function fleetClusters(
   listed: readonly ListedCluster[],
   sinceMilliseconds: number,
@@ -76,7 +78,7 @@ function fleetCluster({ cluster, rollout }: ListedCluster, since: number, now: n
   };
 }
 
-/** `heldFor` includes the hold that goes on; `switchoverSeconds` is 0 without a switchover. */
+/** `heldFor` includes the current hold; `switchoverSeconds` is 0 without a switchover. */
 function fleetRollout(entry: HistoryEntry, hold: RolloutStatus['hold'], now: number) {
   const figures = figuresOf(entry, now);
   const heldSince = figures.finishedAt === null ? milliseconds(hold?.since ?? null) : null;
@@ -88,14 +90,14 @@ function fleetRollout(entry: HistoryEntry, hold: RolloutStatus['hold'], now: num
     ...figures,
     switchoverSeconds: figures.switchovers === 0 ? 0 : figures.switchoverSeconds,
     heldFor: together([...figures.heldFor, ...heldNow]),
-    // How long its members were unavailable, together.
+    // For how long its members were unavailable, in total.
     unavailableSeconds: sum((entry.memberDurations ?? []).map(({ seconds }) => seconds)),
   };
 }
 
 /**
- * The images of containers as the last complete rollout left them, and those that a rollout under way brings, as far as
- * rollouts have recorded them.
+ * The images of containers after the last complete rollout, and those of a rollout in progress, as far as rollouts have
+ * recorded them.
  */
 function imagesIn(entries: readonly HistoryEntry[]) {
   const images = new Map<string, { container: string; now: string | null; next: string | null }>();
@@ -111,7 +113,7 @@ function imagesIn(entries: readonly HistoryEntry[]) {
   return [...images.values()];
 }
 
-/** How many clusters have each image, and to how many it is being rolled out, by container and image. */
+/** How many clusters have each image, and how many are getting it, by container and image. */
 export function imageCounts(clusters: readonly FleetCluster[]) {
   const all = clusters.flatMap(({ images }) => images);
   const names = all.flatMap(({ container, now, next }) =>
@@ -134,7 +136,7 @@ export function together(all: readonly HeldFor[]): readonly HeldFor[] {
 
 export const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
-/** What each hold cost the fleet, the most first. */
+/** How long each hold has delayed the fleet, the longest first. */
 export function holdCosts(clusters: readonly FleetCluster[]) {
   const times = clusters.flatMap((cluster) =>
     cluster.rollouts.flatMap(({ heldFor }) => heldFor.map((one) => ({ ...one, cluster }))),

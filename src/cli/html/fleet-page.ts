@@ -4,8 +4,10 @@ import { brief, counted } from '../terminal/lines.ts';
 import { document, Html, html, instant } from './document.ts';
 import { type FleetCluster, type FleetRollout, holdCosts, imageCounts, notBegun, sum, together } from './figures.ts';
 
+// The HTML page about a fleet: what was rolled out, which holds occurred, and a row for each cluster.
+
 interface FleetPage {
-  /** Such as `all namespaces`. */
+  /** For example `all namespaces`. */
   readonly scope: string;
   readonly clusters: readonly FleetCluster[];
   readonly sequences: readonly Pick<SequenceRecord, 'name' | 'status'>[];
@@ -14,15 +16,17 @@ interface FleetPage {
   readonly nowMilliseconds: number;
 }
 
-/** Hides the clusters that do not contain what is searched for. Without it all are shown, and the filters work. */
+/**
+ * Hides the clusters that do not contain the search text. Without the script all are shown, and the filters still work.
+ */
 const search = `const field = document.getElementById('search');
 field.oninput = () => {
   for (const row of document.querySelectorAll('.clusters tr')) row.hidden = !row.textContent.toLowerCase().includes(field.value.toLowerCase());
 };`;
 
 /**
- * The rollouts of a fleet: what was rolled out, what it cost, which holds, and a row for each cluster. Filters need no
- * script.
+ * The rollouts of a fleet: what was rolled out, how long it took, which holds occurred, and a row for each cluster.
+ * Filters need no script.
  */
 export function fleetPage({ scope, clusters, sequences, sinceMilliseconds, nowMilliseconds }: FleetPage): string {
   const body =
@@ -34,10 +38,10 @@ ${imagesPart(clusters)}${sequencesPart(sequences)}${holdsOf(clusters)}${rowsOf(c
   return document(`Rollouts of ${scope}`, body, nowMilliseconds, 'wide', clusters.length === 0 ? '' : search);
 }
 
-/** A column: its title, what a row has there, and the class of its cells. The first one names the row. */
+/** A column: its title, the content for a row, and the class of its cells. The first one names the row. */
 type PageColumn<Row> = readonly [title: string, cell: (row: Row) => Html | string | number, name?: string];
 
-/** On a phone each cell is below the other, with its title. */
+/** On a phone the cells are stacked, each with its title. */
 function wideTable<Row>(
   id: string,
   columns: readonly PageColumn<Row>[],
@@ -113,7 +117,7 @@ const images: readonly PageColumn<ReturnType<typeof imageCounts>[number]>[] = [
 function imagesPart(clusters: readonly FleetCluster[]): Html {
   const counts = imageCounts(clusters);
   if (counts.length === 0) return html``;
-  const about = 'Images of containers that rollouts have changed, as far as they have recorded it.';
+  const about = 'Images of containers that rollouts have changed, as far as that was recorded.';
   return html`${part('What was rolled out', about)}${wideTable('images', images, counts)}`;
 }
 
@@ -148,7 +152,7 @@ function holdsOf(clusters: readonly FleetCluster[]): Html {
     ['Meaning', ({ rule }) => ruleAttributes(rule)?.meaning ?? '', 'dim'],
   ];
   const about =
-    'The time that each hold took of all rollouts, the most first. Waits of less than ten seconds that belong to every step are left out.';
+    'How long each hold delayed all rollouts, the longest first. Waits of less than ten seconds that are part of every step are left out.';
   const shown = costs.length === 0 ? html`<p>No hold has been recorded.</p>\n` : wideTable('holds', columns, costs);
   return html`${part('What rollouts waited for', about)}${shown}`;
 }
@@ -211,7 +215,7 @@ function rowState({ phase, hold, stalled, overridden }: FleetCluster): Html {
   return html`<span${stalled ? html` class="Stalled"` : ''}>${stalled ? 'Stalled' : phase}</span>${shown}`;
 }
 
-/** The rest are in the page of the cluster. */
+/** The rest is on the page of the cluster. */
 const mostShownHolds = 2;
 
 function waitedFor({ rollouts }: FleetCluster): Html {

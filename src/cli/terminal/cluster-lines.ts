@@ -12,11 +12,15 @@ import {
   phasePiece,
   piece,
   type Style,
+  someOf,
   table,
   tookSeconds,
+  wrapped,
 } from './lines.ts';
 import type { Told } from './live.ts';
 import type { ClusterView, MemberView } from './view.ts';
+
+// How `status` shows clusters: the table, the details of one cluster, and the table of holds.
 
 type ClusterColumn = readonly [title: string, cell: (view: ClusterView) => Line];
 
@@ -41,7 +45,7 @@ const overridden: ClusterColumn = ['OVERRIDDEN', (view) => line(rulesOverridden(
 
 const rulesOverridden = ({ overridden }: ClusterView): string => overridden.map(({ rule }) => rule).join(', ');
 
-/** A sentence of more columns that several clusters wait for is said once. */
+/** A sentence with more columns than this is shown once for all clusters that wait for the same reason. */
 const longestRepeated = 60;
 
 /** A table with one line for each cluster, and below it what several of them wait for. */
@@ -75,14 +79,14 @@ export function overview(
   ];
 }
 
-/** The clusters that wait for a rule: those first that need a person, and of these those that have waited longest. */
+/** The clusters that wait for a rule: those that need a person first, then the longest wait first. */
 export function byUrgency(views: readonly ClusterView[]): readonly ClusterView[] {
   return views.toSorted(
     (one, other) => urgencyOf(one) - urgencyOf(other) || waited(other) - waited(one) || byName(one, other),
   );
 }
 
-/** Those first that need a person, then those that move, then those that wait, and those last that are up to date. */
+/** Clusters that need a person first, then those in progress, then those that wait, then those that are up to date. */
 export function byActivity(views: readonly ClusterView[]): readonly ClusterView[] {
   const rank = (view: ClusterView): number => {
     if (needsAPerson(view)) return 0;
@@ -92,7 +96,7 @@ export function byActivity(views: readonly ClusterView[]): readonly ClusterView[
   return views.toSorted((one, other) => rank(one) - rank(other) || byName(one, other));
 }
 
-/** A table of the rules that hold clusters: how many, for how long at most, and who ends that. */
+/** A table of the rules that hold clusters: how many, the longest duration, and who ends it. */
 export function holdTable(views: readonly ClusterView[]): readonly Line[] {
   const byRule = Map.groupBy(byUrgency(views), ({ hold }) => hold?.rule ?? '');
   return table(
@@ -108,7 +112,11 @@ export function holdTable(views: readonly ClusterView[]): readonly Line[] {
 
 const needsAPerson = ({ hold, stalled }: ClusterView): boolean => stalled || isAlarming(hold?.rule ?? '');
 
-/** 0 for what needs a person now. */
+/** A person has to act before it continues: the cluster is stalled, or its hold requires it. */
+export const waitsForPerson = (view: ClusterView): boolean =>
+  needsAPerson(view) || (view.hold !== null && view.held && urgencyOf(view) === 1);
+
+/** 0 for clusters that need a person now. */
 function urgencyOf(view: ClusterView): number {
   const rule = view.hold?.rule ?? '';
   if (needsAPerson(view)) return 0;
@@ -141,20 +149,32 @@ const barColumns = 21;
 const between = piece('   ');
 const labelColumns = 'waiting'.length;
 
-/** Details of one cluster in a few lines. `program` is how the user calls this program. */
-export function block(view: ClusterView, program: string): readonly Line[] {
-  const hint = kubectlHint(view, program);
+/** How many changed fields are named. */
+const mostChanges = 4;
+
+/**
+ * Details of one cluster in a few lines. What it waits for is wrapped instead of truncated. `isWide` adds the revision
+ * of each member's data.
+ */
+export function block(view: ClusterView, columns = Number.POSITIVE_INFINITY, isWide = false): readonly Line[] {
   const notes = [...view.notes, ...view.overridden.map(({ sentence }) => sentence)];
   return [
     header(view),
-    ...(view.hold ? [labelled('waiting', holdLine(view.hold), 'yellow')] : []),
+    ...(view.hold ? waitingLines(view.hold, columns) : []),
+    ...(view.changes.length === 0 ? [] : [labelled('changes', line(someOf(view.changes, mostChanges)), 'dim')]),
     ...view.warnings.map((warning) => line(`  ${warning}`, 'yellow')),
     ...notes.map((note) => labelled('note', line(note), 'yellow')),
     ...view.standing.map(([label, sentence]) => labelled(label, line(sentence), 'dim')),
-    ...(view.members.length === 0 ? [] : [[], ...membersTable(view.members)]),
+    ...(view.members.length === 0 ? [] : [[], ...membersTable(view.members, isWide)]),
     ...lastLine(view),
-    ...(hint === null ? [] : [[], line(`  ${hint}`, 'dim')]),
   ];
+}
+
+function waitingLines(hold: NonNullable<ClusterView['hold']>, columns: number): readonly Line[] {
+  const label = [...labelled('waiting', [], 'yellow'), piece(`${hold.rule}: `, 'bold')];
+  const [first = [], ...rest] = wrapped(label, hold.message, columns);
+  const lines = [first, ...rest];
+  return [...lines.slice(0, -1), [...(lines.at(-1) ?? []), forSome(hold.forSeconds)]];
 }
 
 function header(view: ClusterView): Line {
@@ -187,20 +207,32 @@ const labelled = (label: string, text: Line, style: Style): Line => [
   ...text,
 ];
 
-function membersTable(members: readonly MemberView[]): readonly Line[] {
+function membersTable(members: readonly MemberView[], isWide: boolean): readonly Line[] {
   const isKnown = members.some(({ replication }) => replication !== null);
-  const rows = members.map(({ name, role, revision, updated, state, verdict, replication, says }): readonly Line[] => [
-    line(name, 'bold'),
-    line(role, role === 'primary' ? 'magenta' : 'plain'),
-    [
-      piece(`${revision ?? '-'}  `),
-      piece(revision === null ? '' : updated ? 'updated' : 'stale', updated ? 'green' : 'yellow'),
-    ],
-    line(state, state === 'participating' ? 'green' : state === 'down' || state === 'unreachable' ? 'red' : 'yellow'),
-    ...(isKnown ? [lag(replication)] : []),
-    line(says, tones[verdict as VerdictKind] ?? 'plain'),
-  ]);
-  return table(['MEMBER', 'ROLE', 'REVISION', 'STATE', ...(isKnown ? ['BEHIND'] : []), 'VERDICT'], rows, '  ');
+  const rows = members.map((member): readonly Line[] => {
+    const { name, role, revision, updated, state, verdict, replication, says } = member;
+    return [
+      line(name, 'bold'),
+      line(role, role === 'primary' ? 'magenta' : 'plain'),
+      [
+        piece(`${revision ?? '-'}  `),
+        piece(revision === null ? '' : updated ? 'updated' : 'stale', updated ? 'green' : 'yellow'),
+      ],
+      line(state, state === 'participating' ? 'green' : state === 'down' || state === 'unreachable' ? 'red' : 'yellow'),
+      ...(isWide ? [dataOf(member)] : []),
+      ...(isKnown ? [lag(replication)] : []),
+      line(says, tones[verdict as VerdictKind] ?? 'plain'),
+    ];
+  });
+  const more = [...(isWide ? ['DATA'] : []), ...(isKnown ? ['BEHIND'] : [])];
+  return table(['MEMBER', 'ROLE', 'REVISION', 'STATE', ...more, 'VERDICT'], rows, '  ');
+}
+
+/** The newest mysqld that has started on the data of a member. */
+function dataOf({ data, revision }: MemberView): Line {
+  if (data === null) return line('-', 'dim');
+  const version = data.version === undefined ? '' : ` (${data.version})`;
+  return line(`${data.revision}${version}`, data.revision === revision ? 'plain' : 'yellow');
 }
 
 /** Transactions of the primary that a replica has not received, and those that it has not applied. */
@@ -228,23 +260,4 @@ function lastLine({ rollout, last }: ClusterView): readonly Line[] {
   const { outcome, finishedAt, disruptions, switchovers } = last;
   const cost = `${counted(disruptions, 'disruption')}, ${counted(switchovers, 'switchover')}`;
   return [[], line(`  last rollout: ${outcome} at ${finishedAt}, ${brief(tookSeconds(last))}, ${cost}`, 'dim')];
-}
-
-/**
- * What to use instead of `kubectl rollout status`, which is wrong during a rollout (kubectl 1.35: it refuses under
- * OnDelete; with a partition it reports a complete rollout once the members from the partition up are updated).
- */
-function kubectlHint({ name, namespace, strategy, rollout, hold }: ClusterView, program: string): string | null {
-  // kubectl is only right about a rolling update by Kubernetes alone.
-  if (rollout === null || hold?.rule === 'ForcedRollingUpdate') return null;
-  const instead = `use: ${program} wait ${name} -n ${namespace}`;
-  switch (hold?.rule === 'Released' ? 'MOCO' : strategy) {
-    case 'OnDelete':
-      return `\`kubectl rollout status\` does not support OnDelete; ${instead}`;
-    case 'Partition':
-    case 'MOCO':
-      return `\`kubectl rollout status\` reports success at every partition; ${instead}`;
-    default:
-      return null;
-  }
 }

@@ -3,9 +3,11 @@ import { nameOf } from '../../kube/store.ts';
 import type { Cause, ShownFleetPlan, Span } from '../../plan/fleet-plan.ts';
 import { brief, joined, type Line, line, type Piece, piece, table, wrapped } from './lines.ts';
 
+// How `plan --fleet` shows a plan on a terminal.
+
 type ShownCluster = ShownFleetPlan['clusters'][number];
 
-/** A plan of a fleet: its stages, a drawing, what makes it long, and what never begins. */
+/** A plan of a fleet: its stages, a drawing, what takes the longest, and what never begins. */
 export function fleetPlanLines(plan: ShownFleetPlan, columns: number, wide: boolean): readonly Line[] {
   const { clusters, stages, causes, assumptions } = plan;
   if (clusters.length === 0) return [header(plan), [], line('  nothing to do: no cluster is stale')];
@@ -17,7 +19,7 @@ export function fleetPlanLines(plan: ShownFleetPlan, columns: number, wide: bool
     header(plan),
     ...part(stageTable(stages)),
     ...part(stageBars(plan.drawing, stages.map(labelOf), columns)),
-    ...part(causes.map(causeLine), line('  What makes it long', 'bold')),
+    ...part(causes.map(causeLine), line('  What takes longest', 'bold')),
     ...part(stopped.length === 0 ? [] : stopTable(stopped, wide), line('  What never ends', 'red')),
     ...part(wide ? clusterTable(clusters) : []),
     ...part(assumed, line('  Assumed', 'dim')),
@@ -66,7 +68,7 @@ function causeLine({ what, seconds, clusters, longest }: Cause): Line {
   return [piece(`    ${brief(seconds).padStart(7)}  `), name, most];
 }
 
-/** Those that nothing else keeps come first: others may wait for them. */
+/** Clusters that nothing else holds come first: others may wait for them. */
 function stopTable(stopped: readonly ShownCluster[], wide: boolean): readonly Line[] {
   const waitsForOthers = ({ stopsAt }: ShownCluster): number => Number(isForOthers(stopsAt?.rule ?? ''));
   const causesFirst = stopped.toSorted((one, other) => waitsForOthers(one) - waitsForOthers(other));
@@ -102,14 +104,14 @@ function clusterTable(clusters: readonly ShownCluster[]): readonly Line[] {
 
 type DrawnStage = ShownFleetPlan['drawing']['stages'][number];
 
-/** Bars over fewer columns than this tell nothing. */
+/** With fewer columns than this, bars show nothing useful. */
 const fewestColumns = 20;
 
 const waiting = piece('·', 'dim');
 const resting = piece('░', 'yellow');
 const updating = piece('█', 'cyan');
 
-/** A bar over time for each stage. Nothing where a terminal is too narrow, or where there is nothing to draw. */
+/** A bar over time for each stage. Empty if the terminal is too narrow, or if there is nothing to draw. */
 function stageBars(
   { from, until, stages }: ShownFleetPlan['drawing'],
   labels: readonly string[],

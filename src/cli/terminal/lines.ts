@@ -1,6 +1,9 @@
-import { stripVTControlCharacters, styleText } from 'node:util';
+import { styleText } from 'node:util';
 import type { HistoryEntry, MemberStatus } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../base/json.ts';
+import { printable } from '../../base/text.ts';
+
+// Text for a terminal: columns, styles, and short forms of durations and counts.
 
 export type Style = 'plain' | 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'magenta';
 
@@ -14,10 +17,9 @@ export type Line = readonly Piece[];
 
 const ellipsis = '…';
 
-/** Removes control characters: much of the text was written by others and must not control the terminal. */
+/** Removes control characters: much of the text comes from others and must not control the terminal. */
 export function piece(text: string, style: Style = 'plain'): Piece {
-  // oxlint-disable-next-line no-control-regex -- these are what is removed
-  return { text: stripVTControlCharacters(text).replaceAll(/[\u0000-\u001F\u007F-\u009F]+/g, ' '), style };
+  return { text: printable(text).replaceAll(/[\t\n]+/g, ' '), style };
 }
 
 export const line = (text: string, style: Style = 'plain'): Line => [piece(text, style)];
@@ -26,7 +28,7 @@ export function widthOf(pieces: Line): number {
   return pieces.reduce((sum, { text }) => sum + text.length, 0);
 }
 
-/** Neighbours of one style as one piece. */
+/** Joins neighbours with the same style. */
 export function joined(pieces: Line): Line {
   const runs: Piece[] = [];
   for (const { text, style } of pieces) {
@@ -79,7 +81,7 @@ export function table(titles: readonly string[], rows: readonly (readonly Line[]
 export const apart = (blocks: readonly (readonly Line[])[]): readonly Line[] =>
   blocks.flatMap((block, index) => (index === 0 ? block : [[], ...block]));
 
-/** A label, and beside it a text that goes on below itself where a line has no more room. */
+/** A label and a text, which is wrapped below itself if the line is too short. */
 export function wrapped(label: Line, text: string, columns: number, style: Style = 'plain'): readonly Line[] {
   const indent = widthOf(label);
   const room = Math.max(shortestRoom, columns - indent);
@@ -92,7 +94,7 @@ export function wrapped(label: Line, text: string, columns: number, style: Style
   return lines.map((one, index): Line => [...(index === 0 ? label : [piece(' '.repeat(indent))]), piece(one, style)]);
 }
 
-/** A label that leaves less room than this is wider than any terminal that people use. */
+/** A longer label leaves no room on any common terminal. */
 const shortestRoom = 20;
 
 const [secondsAMinute, secondsAnHour, secondsADay] = [60, 3600, 86_400] as const;
@@ -108,7 +110,7 @@ export function brief(durationSeconds: number): string {
   return `${Math.floor(seconds / secondsADay)}d${two((seconds % secondsADay) / secondsAnHour)}h`;
 }
 
-/** How long something has gone on, at the end of a line. */
+/** How long something has lasted, at the end of a line. */
 export const forSome = (seconds: number | null): Piece =>
   piece(seconds === null ? '' : `, for ${brief(seconds)}`, 'dim');
 
@@ -123,7 +125,7 @@ export const phasePiece = (
   otherwise: Style = 'cyan',
 ): Piece => piece(phase, stalled ? 'red' : complete ? 'green' : otherwise);
 
-/** Seconds from a timestamp to a time of the same clock; `null` without a timestamp. */
+/** Seconds from a timestamp to a time on the same clock; `null` without a timestamp. */
 export function secondsSince(timestampMilliseconds: number | null, nowMilliseconds: number): number | null {
   return timestampMilliseconds === null ? null : Math.max(0, (nowMilliseconds - timestampMilliseconds) / 1000);
 }
@@ -132,17 +134,17 @@ export function secondsSince(timestampMilliseconds: number | null, nowMillisecon
 export const tookSeconds = ({ startedAt, finishedAt }: Pick<HistoryEntry, 'startedAt' | 'finishedAt'>): number =>
   ((milliseconds(finishedAt) ?? 0) - (milliseconds(startedAt) ?? 0)) / 1000;
 
-/** The first ones, and how many more there are. */
+/** The first ones, and the number of the others. */
 export const someOf = (words: readonly string[], most: number): string =>
   words.slice(0, most).join(', ') + (words.length > most ? ` and ${words.length - most} more` : '');
 
-/** A sentence without the number in a queue that it may have. */
+/** A sentence without its number in a queue. */
 export const withoutPlace = (sentence: string): string => sentence.replace(/number \d+ (?=in the queue)/, '');
 
 /** `1 disruption`, `2 disruptions`. */
 export const counted = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
 
-/** A field of a pod template that changes: more people see it than the template, so it may have no values. */
+/** A changed field of a pod template. More people see this than the template, so it may have no values. */
 export const changeInWords = (
   { path, from, to }: { readonly path: string; readonly from?: string; readonly to?: string },
   arrow = '->',

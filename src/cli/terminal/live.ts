@@ -1,8 +1,10 @@
 import { delay } from '../../base/delay.ts';
 import type { World } from '../../base/world.ts';
 import { timeText } from '../../core/sentences.ts';
-import type { Host } from '../host.ts';
+import { draw, type Host } from '../host.ts';
 import { clipped, type Line, line, painted, piece, withoutPlace } from './lines.ts';
+
+// Shows a view that changes: redrawn on a terminal, one line for each change elsewhere.
 
 /** Ages are shown in seconds. */
 const redrawMilliseconds = 1000;
@@ -12,7 +14,7 @@ const interruptedStatus = 130;
 
 /** Watches that keep something up to date until a signal is aborted. */
 export interface Watching {
-  /** Once what there is has been read. */
+  /** Called once everything has been read. */
   readonly synced: Promise<unknown>;
   readonly ended: Promise<unknown>;
   /** Calls back after each change. */
@@ -27,7 +29,7 @@ export interface Room {
 
 export type Render<View> = (views: readonly View[], room: Room) => readonly Line[];
 
-/** One thing that can change, and what is said of it. */
+/** One thing that can change, and how it is shown. */
 export interface Told {
   readonly key: string;
   readonly text: string;
@@ -36,7 +38,7 @@ export interface Told {
 export type Display<View> = (views: readonly View[]) => void;
 
 /**
- * On a terminal a single view that is redrawn in place, otherwise a line with the time for each change, for logs and
+ * On a terminal, a single view that is redrawn in place; otherwise one line with the time for each change, for logs and
  * pipes.
  */
 export const displayOf = <View>(
@@ -77,7 +79,7 @@ export async function showLive<View>(
   return interruptedStatus;
 }
 
-/** As many lines as there are rows. The last one tells how many are left out. */
+/** At most as many lines as there are rows. The last one shows how many are left out. */
 function fitting(lines: readonly Line[], rows: number): readonly Line[] {
   if (lines.length <= rows) return lines;
   const more = `… ${lines.length - rows + 1} more lines: filter the list, or make the terminal higher`;
@@ -96,11 +98,11 @@ function picture<View>(host: Host, lines: Render<View>): Display<View> {
     );
     const up = drawn === 0 ? '' : `\u001B[${drawn}A`;
     drawn = shown.length;
-    host.out(`${up}\r${shown.join('')}\u001B[J`);
+    draw(host, `${up}\r${shown.join('')}\u001B[J`);
   };
 }
 
-/** A new place in a queue alone is no news: with a long queue each end of a rollout would change every line. */
+/** A new place in a queue is not shown by itself: with a long queue the end of each rollout would change every line. */
 function changeLog<View>(host: Host, tell: (view: View) => readonly Told[]): Display<View> {
   const reported = new Map<string, string>();
   return (views) => {

@@ -1,14 +1,17 @@
 import { dump } from 'js-yaml';
 import { type Json, object } from '../../base/json.ts';
+import { escaped } from '../../base/text.ts';
 import { UsageError } from '../../failure.ts';
 import type { ResourceKind } from '../../kube/resource.ts';
-import type { Host } from '../host.ts';
+import { draw, type Host } from '../host.ts';
 import { asList, oneOf } from '../option.ts';
 import { type Line, painted } from './lines.ts';
 
+// The option `--output`: YAML, JSON, names or tables, as in kubectl.
+
 export const outputFlags = '-o, --output <format>';
 
-/** How a result is printed: as a table where nothing is given. */
+/** How a result is printed; as a table by default. */
 const outputAs = <Word extends string>(...formats: readonly Word[]) =>
   oneOf(...formats)(outputFlags, `output format: ${asList(formats)}`);
 
@@ -19,7 +22,7 @@ export const objectOutputOption = outputAs('wide', 'name', 'json', 'yaml');
 
 type DataFormat = 'json' | 'yaml';
 
-/** How to print API objects as they are; `null` for a table of what is known of them. Throws `UsageError`. */
+/** How to print API objects unchanged; `null` for a table. Throws `UsageError`. */
 export function objectFormat({
   output,
   watch,
@@ -35,8 +38,16 @@ export function objectFormat({
 /** For programs. Fields that are `undefined` are left out. */
 export function writeData(host: Host, format: DataFormat, data: unknown): void {
   const plain: unknown = JSON.parse(JSON.stringify(data));
-  host.out(format === 'json' ? `${JSON.stringify(plain, null, 2)}\n` : dump(plain, { lineWidth: -1, noRefs: true }));
+  host.out(format === 'json' ? jsonText(plain) : yamlOf(plain));
 }
+
+/** YAML. If a text has characters that control a terminal, JSON instead, which is also YAML and can escape them. */
+function yamlOf(data: unknown): string {
+  const plain = dump(data, { lineWidth: -1, noRefs: true });
+  return escaped(plain) === plain ? plain : jsonText(data);
+}
+
+const jsonText = (data: unknown): string => `${escaped(JSON.stringify(data, null, 2))}\n`;
 
 export function writeResult(
   host: Host,
@@ -51,12 +62,12 @@ export function writeResult(
 /** For people. */
 export function writeLines(host: Host, lines: readonly Line[]): void {
   const colour = host.terminal()?.colour === true;
-  host.out(lines.map((line) => `${painted(line, colour)}\n`).join(''));
+  draw(host, lines.map((line) => `${painted(line, colour)}\n`).join(''));
 }
 
 /**
- * Prints objects of the API server like kubectl: the object if `single`, otherwise a List; without managedFields. The
- * API server sends items of a list without their kind.
+ * Prints objects of the API server like kubectl: the object if `single`, otherwise a List; without managedFields. Adds
+ * the kind to items of a list, which the API server sends without it.
  */
 export function writeObjects(
   host: Host,

@@ -5,6 +5,7 @@ import { sequenceStatusOf } from '../../controller/fleet/sequence-status.ts';
 import { concurrencyOf, type StagedCluster } from '../../core/fleet/stage-counts.ts';
 import { stageGates } from '../../core/fleet/stage-waits.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
+import { splitKey } from '../../kube/store.ts';
 import {
   joined,
   type Line,
@@ -20,9 +21,11 @@ import {
 } from './lines.ts';
 import type { Room, Told } from './live.ts';
 
+// How `sequence` shows the stages of a MySQLRolloutSequence and their clusters.
+
 /**
- * What a cluster of a stage does, those first that a person should look at, and how that looks. The signs differ, since
- * a terminal may have no colours.
+ * The states of a cluster in a stage, in the order in which a person should look at them, and how they look. The signs
+ * differ, since a terminal may have no colors.
  */
 const looks = {
   failing: ['×', 'red', 'failing'],
@@ -36,11 +39,11 @@ const looks = {
 type CellState = keyof typeof looks;
 const cellStates = Object.keys(looks) as readonly CellState[];
 
-/** A MySQLRolloutSequence as its clusters are now. */
+/** A MySQLRolloutSequence with the current state of its clusters. */
 export type SequenceView = ReturnType<typeof sequenceViewOf>;
 type StageView = SequenceView['stages'][number];
 
-/** Uses the functions of the controller, so that it shows what the controller decides by. */
+/** Uses the functions of the controller, so that it shows what the controller decides from. */
 export function sequenceViewOf(
   record: SequenceRecord,
   stages: Pick<Stages, 'countsOf' | 'conflictsOf' | 'clustersOf' | 'waits'>,
@@ -58,7 +61,7 @@ export function sequenceViewOf(
       waiting === undefined
         ? stageGates(sequence, counts, index).filter((gate) => !('until' in gate) || gate.until > nowSeconds)
         : stages.waits(waiting.key, statusOf(waiting.key).rollout?.revision ?? '', nowSeconds).map((wait) => wait.hold);
-    // The numbers of slots are in the column of rolling clusters.
+    // The column of rolling clusters already shows the number of slots.
     return hold === undefined || hold.rule === 'AwaitingStageSlot'
       ? null
       : `${hold.rule}: ${explainHold(hold, String)}`;
@@ -73,23 +76,28 @@ export function sequenceViewOf(
     const held = Map.groupBy(named('held'), (key) => statusOf(key).hold?.rule ?? 'Unknown');
     return {
       ...one,
-      // How many of its clusters may be rolling at a time.
+      // How many of its clusters may roll at a time.
       limit: stage === undefined ? 0 : concurrencyOf(stage, one.clusters),
-      // One for each cluster, by name.
+      // One entry for each cluster, by name.
       cells,
-      // What its clusters that have not begun wait for, as a rule and its sentence.
+      // What its clusters that have not begun wait for: a rule and its sentence.
       waitsFor: one.waiting > 0 || one.state === 'Waiting' ? firstHold(index) : null,
-      // The rules that hold clusters by themselves with the number of these, the most frequent one first.
+      // The rules that hold single clusters, with the number of clusters, the most frequent one first.
       heldBy: [...held]
         .toSorted(([, { length: first }], [, { length: second }]) => second - first)
         .map(([rule, { length }]) => `${rule} ${length}`),
-      // The names of the clusters that a reader may look for.
+      // Why clusters fail, each as a sentence with its name.
+      failures: named('failing').map((key) => {
+        const { rollout: progress, hold } = statusOf(key);
+        return [key, progress?.failing?.message ?? hold?.message ?? 'its rollout is stalled'] as const;
+      }),
+      // Names of clusters that a reader may look for.
       named,
     };
   };
   return {
     name,
-    // `Complete`, or what it does or waits for, in one word, and as a sentence.
+    // `Complete`, or what the sequence does or waits for, in one word and as a sentence.
     phase: conditions[0]?.reason ?? 'Unknown',
     message: conditions[0]?.message ?? '',
     complete: isTrue(conditions, 'Ready'),
@@ -117,7 +125,7 @@ function cellOf(
 
 const indent = 4;
 const labelColumns = 'waiting'.length;
-/** So many clusters are named in a line. */
+/** How many clusters are named in a line. */
 const mostNamed = 4;
 
 const tones: Readonly<Record<StageView['state'], Style>> = {
@@ -130,14 +138,14 @@ const tones: Readonly<Record<StageView['state'], Style>> = {
 };
 
 /** A sequence in detail: a row for each stage, and below it a cell for each cluster. */
-export function sequenceBlock(view: SequenceView, { columns, rows }: Room): readonly Line[] {
+export function sequenceBlock(view: SequenceView, { columns, rows }: Room, program: string): readonly Line[] {
   const { name, clusters, upToDate, message, stalled, stages } = view;
   const above: readonly Line[] = [
     [piece(name, 'bold'), piece('   '), phasePiece(view), piece(`   ${upToDate} of ${clusters} clusters up to date`)],
     ...wrapped([piece('  ')], message, columns, stalled ? 'red' : 'plain'),
     [],
   ];
-  const notes = stages.map((stage) => notesOf(stage, columns));
+  const notes = stages.map((stage) => notesOf(stage, columns, program));
   const cells = stages.flatMap((stage) => stage.cells);
   const [titles = [], ...stageRows] = stageTable(stages);
   const others = above.length + 1 + stageRows.length + notes.flat().length + 1 + legend(cells, 2, columns).length;
@@ -171,13 +179,27 @@ function stageTable(stages: readonly StageView[]): readonly Line[] {
   );
 }
 
-function notesOf({ waitsFor, heldBy, named, state, stoppedBy }: StageView, columns: number): readonly Line[] {
+function notesOf(
+  { waitsFor, heldBy, failures, named, state, stoppedBy }: StageView,
+  columns: number,
+  program: string,
+): readonly Line[] {
   const note = (label: string, style: Style, text: string): readonly Line[] =>
     text === ''
       ? []
       : wrapped([piece(' '.repeat(indent)), piece(label.padEnd(labelColumns), style), piece('  ')], text, columns);
   return [
-    ...note('failing', 'red', someOf(named('failing'), mostNamed)),
+    ...failures.slice(0, mostNamed).flatMap(([key, why]) => note('failing', 'red', `${key}: ${why}`)),
+    ...(failures.length > mostNamed ? note('failing', 'red', `and ${failures.length - mostNamed} more`) : []),
+    ...failures.slice(0, 1).flatMap(([key]) => {
+      const [namespace, cluster] = splitKey(key);
+      const one = `${cluster} -n ${namespace}`;
+      return note(
+        'next',
+        'plain',
+        `${program} status ${one}; ${program} undo ${one} prints what restores its template`,
+      );
+    }),
     ...note('rolling', 'cyan', someOf(named('rolling'), mostNamed)),
     ...note('held', 'yellow', heldBy.join(', ')),
     ...note('waiting', 'yellow', waitsFor ?? (state === 'Waiting' ? stopSentence(stoppedBy) : '')),
@@ -217,7 +239,10 @@ export function toldOfStages({ name, stages }: SequenceView): readonly Told[] {
   });
 }
 
-/** How many clusters a cell has to stand for so that the rows of all stages fit. `rows` null: no limit. */
+/**
+ * How many clusters each cell has to represent so that the rows of all stages fit. If `rows` is null, there is no
+ * limit.
+ */
 function clustersPerCell(stages: readonly StageView[], room: number, rows: number | null): number {
   const most = Math.max(1, ...stages.map(({ clusters }) => clusters));
   const rowsOf = (perCell: number): number =>
@@ -228,7 +253,7 @@ function clustersPerCell(stages: readonly StageView[], room: number, rows: numbe
   return perCell;
 }
 
-/** What the signs mean, and how many clusters there are of each. */
+/** The meaning of the signs, and how many clusters have each. */
 function legend(states: readonly CellState[], perCell: number, columns: number): readonly Line[] {
   const counts = Map.groupBy(states, (state) => state);
   const entries = cellStates.toReversed().flatMap((state): readonly Line[] => {
@@ -246,7 +271,7 @@ function legend(states: readonly CellState[], perCell: number, columns: number):
   return lines;
 }
 
-/** A cell of several clusters shows the one to look at first. */
+/** A cell of several clusters shows the one that needs attention most. */
 function signOf(group: readonly CellState[]): Piece {
   const [sign, style] = looks[cellStates.find((state) => group.includes(state)) ?? 'upToDate'];
   return piece(sign, style);

@@ -11,12 +11,14 @@ import type { HoldRule, VerdictKind } from '../../core/decision.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { brief, secondsSince } from './lines.ts';
+import { brief, changeInWords, secondsSince } from './lines.ts';
+
+// What commands show of a cluster, independent of how it is printed.
 
 /**
  * MOCO expands the volume claims of a cluster only while its StatefulSet is not being updated (`isUpdatingStatefulSet`
  * in MOCO's `controllers/pvc.go`). It re-creates the StatefulSet with the new volume template in any case. After that
- * there is no difference left that would make it expand the claims.
+ * no difference is left that would make it expand the claims.
  */
 export const volumeWarning =
   'WARNING: do not resize volumes until every member is updated: MOCO would not expand the claims';
@@ -29,7 +31,7 @@ const restingRules: ReadonlySet<string> = new Set<HoldRule>([
   'PartitionReached',
 ]);
 
-/** Whether something holds its rollout. A pause holds none where every member is updated and works. */
+/** Whether the rollout is held. A pause does not hold a cluster whose members are all updated and working. */
 export const isHeld = ({ hold, conditions }: RolloutStatus): boolean =>
   hold !== undefined && !(hold.rule === 'Paused' && isTrue(conditions, 'Ready'));
 
@@ -53,7 +55,7 @@ export function viewOf(
     name,
     phase: status.phase ?? 'Unknown',
     strategy: status.strategy ?? null,
-    // Without the name of the StatefulSet in front.
+    // Without the StatefulSet's name in front.
     updateRevision: hashOf(status.updateRevision),
     currentRevision: hashOf(status.currentRevision),
     replicas,
@@ -69,6 +71,7 @@ export function viewOf(
         ...member,
         name: `${statefulSetName(name)}-${member.ordinal}`,
         revision: hashOf(member.revision),
+        data: member.data ? { ...member.data, revision: revisionHash(member.data.revision, name) } : null,
         // What MySQL itself says, if it was asked recently.
         replication: member.replication ?? null,
         says: verdictSentence(member, spec, progress),
@@ -83,10 +86,20 @@ export function viewOf(
     warnings: restingRules.has(hold?.rule ?? '') && updated < replicas ? [volumeWarning] : [],
     // What the view lacks, or why it may be out of date.
     notes: notesOf(cluster, rollout),
-    // Lines about the databases, whatever the rollout does.
+    // What the rollout changes, images first.
+    changes: changesOf(progress?.changes ?? []),
+    // Lines about the databases, independent of the rollout.
     standing: standingOf(status, ageOf),
   } as const;
 }
+
+const changesOf = (changes: NonNullable<RolloutProgress['changes']>): readonly string[] =>
+  changes
+    .toSorted((one, other) => Number(one.to === undefined) - Number(other.to === undefined))
+    .map((change) => {
+      const container = /containers\[([^[\]]+)\]\.image$/.exec(change.path)?.[1];
+      return changeInWords(container === undefined ? change : { ...change, path: `image of ${container}` }, '→');
+    });
 
 function standingOf(
   { openWrites, preflight, phase }: RolloutStatus,
@@ -94,7 +107,7 @@ function standingOf(
 ): readonly (readonly [label: string, sentence: string])[] {
   return [
     ...(openWrites === undefined ? [] : [['writes', writesSentence(openWrites, ageOf)] as const]),
-    // Whether the members that are still to come will find what they need.
+    // Whether nodes are ready for the members that are still to be updated.
     ...(preflight === undefined || phase === 'UpToDate' ? [] : [['nodes', nodesSentence(preflight)] as const]),
   ];
 }
@@ -108,7 +121,7 @@ function writesSentence(
   return count === 1 ? `one has been open for ${age}` : `${count} are open, the oldest for ${age}`;
 }
 
-/** Such as `images Fetched on node-1, node-2, asked for on node-3; configuration Accepted`. */
+/** For example `images Fetched on node-1, node-2, asked for on node-3; configuration Accepted`. */
 function nodesSentence({ nodes, configuration }: PreflightStatus): string {
   const byResult = [...Map.groupBy(nodes, ({ result }) => result ?? 'asked for')];
   const images = byResult.map(([result, some]) => `${result} on ${some.map(({ name }) => name).join(', ')}`);
@@ -123,7 +136,9 @@ function notesOf(
   rollout: MySQLRollout | null,
 ): readonly string[] {
   if (rollout?.status?.phase === undefined) {
-    return ['no controller has observed this cluster yet: is moco-rollout running, and may it work in this namespace?'];
+    return [
+      'no controller has observed this cluster yet: is moco-rollout running, and does it work in this namespace?',
+    ];
   }
   const { status, metadata } = rollout;
   const { conditions, observedClusterGeneration, observedGeneration, mysqlProblem } = status;
@@ -134,7 +149,7 @@ function notesOf(
     (observedGeneration ?? 0) < (metadata.generation ?? 0) &&
       'the controller has not observed the newest spec of the MySQLRollout yet',
     inForce?.status === 'False' && inForce.reason !== status.hold?.rule && inForce.message,
-    mysqlProblem !== undefined && `MySQL can not be asked, and the rollout goes on without: ${mysqlProblem}`,
+    mysqlProblem !== undefined && `cannot query MySQL; continuing without replication facts: ${mysqlProblem}`,
     released && status.hold?.rule !== 'Released' && 'released',
   ].filter((note) => note !== false);
 }
@@ -163,13 +178,13 @@ function verdictSentence(
       return reason === undefined ? 'pinned' : `pinned: ${reason}`;
     }
     case 'UpdatedOutOfBand':
-      return message === undefined ? 'updated: somebody else has taken its pod' : `updated${because}`;
+      return message === undefined ? 'updated: somebody else deleted its pod' : `updated${because}`;
     case 'Terminating':
       return `terminating${because}`;
     case 'Missing':
       return `its pod does not exist${because}`;
     default:
-      // From a newer controller than this program.
+      // The verdict comes from a newer controller than this program.
       return `${verdict}${because}`;
   }
 }
@@ -181,8 +196,8 @@ function nextSentence(rule: string | undefined, role: string): string {
 }
 
 /**
- * The overrides in force, as the status has them, each with a sentence: until when, by whom, and why. Who wrote one
- * follows from the spec, or else from its field manager.
+ * The overrides in force, as in the status, with a sentence about each: until when, by whom, and why. The spec names
+ * the author; otherwise the field manager does.
  */
 export function overridesInForce(
   rollout: MySQLRollout | null,

@@ -2,7 +2,7 @@ import { type MySQLRollout, rolloutProblem } from '../../api/rollout.ts';
 import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
 import { timestampOf } from '../../base/json.ts';
 import type { Step } from '../../core/decision.ts';
-import { kindsOf } from '../../core/effects.ts';
+import { isConfirmed, kindsOf } from '../../core/effects.ts';
 import { type DisruptiveStep, isDisruptive } from '../../core/step.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import { execute } from '../../objects/execute.ts';
@@ -12,41 +12,62 @@ import {
   type End,
   isRefusedByBudget,
   nothingToReport,
-  type PassOutcome,
   tooSlow,
   vetoed,
 } from '../pass/end.ts';
+import { asking } from '../pass/look.ts';
 import { newestRollout, type Observation, observeLive } from '../pass/observe.ts';
 import type { Context, Pass } from '../pass/pass.ts';
-import { rememberRead, rememberSeen } from '../pass/remember.ts';
-import { readDelays } from '../reads/read-delays.ts';
-import { readMysql } from '../reads/read-mysql.ts';
-import { isAnotherInForce, policiesToRead, readPolicies } from '../reads/read-policies.ts';
-import { confirmRecreatable, readsAgain } from '../reads/read-recreatable.ts';
+import { rememberAnswers, rememberSeen } from '../pass/remember.ts';
+import { type AskedAgain, asksAgain, isOvertaken, toRemember } from '../questions/confirmation.ts';
 import { statusOf } from '../status/status-report.ts';
 import { writeIntent, writeStatus } from '../status/write.ts';
 import { tryFirst } from './dry-runs.ts';
 import { intentOf, sameStep } from './intent.ts';
 import { settleIntent } from './prepare.ts';
 
+// Carries out a step so that it is safe even if this process, its connection or its lease fails on the way.
+//
+//     dry runs ---> confirm ---> intend ---> act ---> result
+//                   (read all    (status     (one write
+//                    again, same  with the    for each target,
+//                    decision?)   step)       uid and resourceVersion)
+
 /**
- * Makes the dry runs that the step needs, confirms it, writes the intent, and acts. An intent stays in the status only
- * if its outcome is unknown.
- * Rejects with the API server's response if a read or the write of the intent fails.
+ * Performs the step. Confirms it first if one of its effects requires that: everything with the effect of a disruption
+ * is confirmed like a disruption.
  *
- * @param observed what the step was decided from: the cache
+ * @param observed the observation from the cache that led to the step
  */
-export async function disrupt(pass: Pass<ClusterApi>, observed: Observation, step: DisruptiveStep): Promise<End> {
+export async function perform(pass: Pass<ClusterApi>, observed: Observation, step: Step): Promise<End> {
+  const { rollout, decision } = observed;
+  const promotion = promotionToRemember(observed, step);
+  if (promotion && rollout) {
+    await writeStatus(pass, rollout, { ...rollout.status, promotion }, 'disrupt');
+    return { kind: 'nothing', ...again };
+  }
+  return isConfirmed(kindsOf(decision.effects)) ? disrupt(pass, observed, step) : adjust(pass, observed, step);
+}
+
+/** A write to the StatefulSet follows one or two dry runs. */
+const mostWritesOfStatefulSet = 4;
+
+/**
+ * Makes the dry runs that the step needs, confirms it, writes the intent if it acts on pods, and acts. An intent stays
+ * in the status only if its outcome is unknown.
+ * Rejects with the API server's response if a read or the write of the intent fails.
+ */
+async function disrupt(pass: Pass<ClusterApi>, observed: Observation, step: Step): Promise<End> {
   const { key, memory, api, context } = pass;
   const { objects: known } = observed;
-  const tried = await tryFirst(observed, step, api);
+  const tried = isDisruptive(step) ? await tryFirst(observed, step, api) : null;
   if (tried !== null) return tried;
-  const policyNames = policiesToRead(known, context);
+  const writes = isDisruptive(step) ? step.targets.length : mostWritesOfStatefulSet;
+  const again = asksAgain(observed.decision.asksAgain, asking(pass, observed), memory.answers);
   const endReservation = step.kind === 'evict' ? context.fleet.evictions.reserve(key) : () => undefined;
   try {
-    const calls = policyNames.length + step.targets.length + readsAgain(step.targets, memory.readings);
-    const ended = await api.withTokens(known, calls, (paid) =>
-      confirm({ ...pass, api: paid }, observed, step, policyNames),
+    const ended = await api.withTokens(known, again.requests + writes, (paid) =>
+      confirm({ ...pass, api: paid }, observed, step, again),
     );
     return ended ?? nothingToReport;
   } finally {
@@ -56,41 +77,34 @@ export async function disrupt(pass: Pass<ClusterApi>, observed: Observation, ste
 
 async function confirm(
   pass: Pass<ClusterApi>,
-  { objects: known, decision }: Observation,
-  step: DisruptiveStep,
-  policyNames: readonly string[],
+  { objects: known }: Observation,
+  step: Step,
+  again: AskedAgain,
 ): Promise<End> {
   const { key, memory, api, context } = pass;
-  // Members may take longer than a confirmation. The core checks the age of what they say.
-  const kinds = kindsOf(decision.effects);
-  const moves = kinds.includes('movesPrimary');
-  const before = memory.readings;
-  const [replicationDelays, mysql] = await Promise.all([
-    moves ? readDelays(known, pass) : before.replicationDelays,
-    moves || kinds.includes('stops') ? readMysql(known, moves, pass) : before.mysql,
-  ]);
-  rememberRead(memory, { replicationDelays, mysql });
+  // Asking members may take longer than a confirmation may. The core checks the age of their answers.
+  rememberAnswers(memory, await again.ask('beforeClock', api));
   const since = context.world.monotonic();
-  const [live, policies, recreatable] = await Promise.all([
+  const [live, answers] = await Promise.all([
     api.readNewest({ objects: known, rollout: newestRollout(pass) }),
-    readPolicies(policyNames, known, pass),
-    confirmRecreatable(step.targets, known, pass),
+    again.ask('withObjects', api),
   ]);
-  rememberRead(memory, recreatable);
+  rememberAnswers(memory, toRemember(answers));
   // The MySQLCluster is gone. The delete event is about to reach the cache.
   if (!live?.rollout) return nothingToReport;
   // An unusable MySQLRollout is not changed: the decision below is the hold that explains why.
   const unsettled =
     rolloutProblem(live.objects.cluster, live.rollout) === null ? await settleIntent(pass, live.rollout) : null;
   if (unsettled !== null) return unsettled;
-  const confirmed = rememberSeen(memory, observeLive(pass, live, policies));
-  const { step: confirmedStep } = confirmed.decision;
-  const isVetoed = !isDisruptive(confirmedStep) || !sameStep(step, confirmedStep);
-  if (isVetoed || isAnotherInForce(policies, policyNames, live.objects, context)) {
-    context.log.debug({ cluster: key, step: step.kind }, 'the step is vetoed by a fresh read');
+  const confirmed = rememberSeen(memory, observeLive(pass, live, { ...memory.answers, ...answers }));
+  const { step: confirmedStep, effects } = confirmed.decision;
+  const isVetoed = !isConfirmed(kindsOf(effects)) || !sameStep(step, confirmedStep);
+  if (isVetoed || isOvertaken(answers, live.objects, context)) {
+    context.log.debug({ cluster: key, step: step.kind }, 'Step vetoed by a fresh read');
     return { kind: 'nothing', report: confirmed, ...vetoed };
   }
   if (!context.isLeading()) return nothingToReport;
+  if (!isDisruptive(confirmedStep)) return await adjustFresh(pass, confirmed, confirmedStep, since);
   const intent = intendedNow(context, confirmed, confirmedStep);
   const release = context.fleet.promise(key, intent);
   try {
@@ -100,7 +114,7 @@ async function confirm(
   }
 }
 
-/** `confirmed` is what was just read and allows the step, and `since` when its confirmation began. */
+/** `confirmed` is what was just read and allows the step; `since` is when its confirmation began. */
 async function carryOut(
   pass: Pass<ClusterApi>,
   rollout: MySQLRollout,
@@ -109,15 +123,11 @@ async function carryOut(
   intent: Intent,
   since: number,
 ): Promise<End> {
-  const { key, api, context } = pass;
-  const { world, log } = context;
-  const isFresh = (): boolean => context.isLeading() && world.monotonic() - since <= confirmationMilliseconds;
-  const tooLate = (outcome: PassOutcome): End => {
-    if (!context.isLeading()) return { ...outcome, report: null };
-    log.info({ cluster: key, step: step.kind }, 'the confirmation is too old; the step will be retried');
-    return { ...outcome, report: 'cached' };
-  };
-  const notSent = { kind: 'failed', failure: tooSlow(step, confirmed) } as const;
+  const { api, context } = pass;
+  const { world } = context;
+  const isFresh = freshness(context, since);
+  const tooLate = (end: End): End => endedTooLate(pass, step, end);
+  const notSent = { kind: 'failed', failure: tooSlow(step, confirmed), report: 'cached' } as const;
   // An intent that is already too old is not written.
   if (!isFresh()) return tooLate(notSent);
   const written = await writeIntent(pass, rollout, statusOf(confirmed, intent));
@@ -126,13 +136,32 @@ async function carryOut(
   if (written === 'refused') return { kind: 'nothing', ...again };
   if (!isFresh()) return tooLate({ ...notSent, intent });
   const answer = await execute(step, confirmed, api.sendingWhile(isFresh), world);
-  const acted = { kind: 'acted', observation: confirmed, step, intent, ...answer } as const;
+  const acted = { kind: 'acted', observation: confirmed, step, intent, report: 'cached', ...answer } as const;
   if (answer.tooLate) return tooLate(acted);
-  if (answer.result === 'conflict') return { ...acted, report: 'cached', ...vetoed };
+  if (answer.result === 'conflict') return { ...acted, ...vetoed };
   // The step may have happened. The next reconciliation settles the intent first.
   const isHeldByBudget = isRefusedByBudget(step, answer) && confirmed.snapshot.budgets.length > 0;
   const isRefused = answer.result === 'refused' && !isHeldByBudget;
-  return isRefused ? { ...acted, report: 'cached' } : { ...acted, ...again };
+  return isRefused ? acted : { ...acted, ...again };
+}
+
+/** A confirmed step that acts on no pods. Its preconditions refuse it if the StatefulSet has changed since. */
+async function adjustFresh(pass: Pass<ClusterApi>, confirmed: Observation, step: Step, since: number): Promise<End> {
+  const isFresh = freshness(pass.context, since);
+  const answer = await execute(step, confirmed, pass.api.sendingWhile(isFresh), pass.context.world);
+  const acted = { kind: 'acted', observation: confirmed, step, intent: null, report: 'cached', ...answer } as const;
+  return answer.tooLate ? endedTooLate(pass, step, acted) : acted;
+}
+
+const freshness =
+  ({ isLeading, world }: Context, since: number) =>
+  (): boolean =>
+    isLeading() && world.monotonic() - since <= confirmationMilliseconds;
+
+function endedTooLate({ key, context }: Pass, step: Step, end: End): End {
+  if (!context.isLeading()) return { ...end, report: null };
+  context.log.info({ cluster: key, step: step.kind }, 'Confirmation is too old; retrying the step');
+  return end;
 }
 
 function intendedNow({ world, holder }: Context, { objects, decision }: Observation, step: DisruptiveStep): Intent {
@@ -144,20 +173,14 @@ function intendedNow({ world, holder }: Context, { objects, decision }: Observat
  * Performs a step that does not disrupt a member. Its uid and resourceVersion are sufficient preconditions. A conflict
  * is not a failure: a newer object is about to reach the cache.
  */
-export async function adjust(pass: Pass<ClusterApi>, observation: Observation, step: Step): Promise<End> {
-  const { rollout } = observation;
-  const promotion = promotionToRemember(observation, step);
-  if (promotion && rollout) {
-    await writeStatus(pass, rollout, { ...rollout.status, promotion }, 'disrupt');
-    return { kind: 'nothing', ...again };
-  }
+async function adjust(pass: Pass<ClusterApi>, observation: Observation, step: Step): Promise<End> {
   const answer = await execute(step, observation, pass.api, pass.context.world);
   return { kind: 'acted', report: 'cached', observation, step, intent: null, ...answer };
 }
 
 /**
- * What must be stored before a release replaces the current revision, so that a successor can complete it after a
- * crash. Empty if there is nothing to store, or if it is stored already.
+ * What must be stored before a release replaces the current revision, so that a successor can complete the release
+ * after a crash. Empty if there is nothing to store, or if it is already stored.
  */
 function promotionToRemember({ snapshot, policy }: Observation, step: Step): RolloutStatus['promotion'] {
   const { statefulSet, promotion, released } = snapshot;

@@ -3,16 +3,20 @@ import type { InPlaceChange } from '../../core/in-place-changes.ts';
 import type { DisruptiveStep } from '../../core/step.ts';
 import type { StepInPlace } from '../../core/update-in-place.ts';
 import { ApiError, isConflict, isForbidden, isInvalid, isNotFound, withoutRequest } from '../../kube/api-error.ts';
+import { podPolicy } from '../../moco/names.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import { patchOf } from '../../objects/execute.ts';
 import { admissionNotInForce, provePartitionHeld } from '../../objects/strategy.ts';
 import { again, type End } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
+import type { InPlaceDryRun } from '../questions/in-place-facts.ts';
+
+// The dry runs before a step, which show whether admission works as the step needs it.
 
 /**
- * The dry runs that a step needs before it is confirmed. Resolves to how the pass ends if they have shown something
- * new, and to `null` if the step may go on.
+ * The dry runs that a step needs before it is confirmed. Resolves to the end of the pass if they have shown something
+ * new, and to `null` if the step may continue.
  */
 export async function tryFirst(observed: Observation, step: DisruptiveStep, api: ClusterApi): Promise<End | null> {
   switch (step.kind) {
@@ -26,7 +30,7 @@ export async function tryFirst(observed: Observation, step: DisruptiveStep, api:
   }
 }
 
-/** Whether MOCO's next write would be reset to partition = replicas. */
+/** Whether admission would reset MOCO's next write to partition = replicas. */
 async function tryPartition(
   partition: number,
   { objects: { statefulSet } }: Observation,
@@ -52,9 +56,9 @@ async function tryInPlace(
   { revision }: StepInPlace,
   api: ClusterApi,
 ): Promise<End | null> {
-  const answers: { readonly uid: string; readonly refusal: string | null }[] = [];
+  const answers: InPlaceDryRun[] = [];
   for (const { uid, ordinal, name, resourceVersion, inPlace } of snapshot.members) {
-    if (inPlace?.kind !== 'possible' || memory.readings.inPlace.accepted.get(uid) === revision) continue;
+    if (inPlace?.kind !== 'possible' || memory.answers.inPlace.accepted.get(uid) === revision) continue;
     const target = { uid, ordinal, name, resourceVersion };
     const answer = await dryRun(target, inPlace.change, revision, objects, api);
     if (!answer.isStale) answers.push({ uid, refusal: answer.refusal });
@@ -62,7 +66,7 @@ async function tryInPlace(
   return answers.length === 0 ? null : { kind: 'inPlace', revision, answers, ...again };
 }
 
-/** The API server's words if it refuses. Stale: the pod has changed since it was read. */
+/** The API server's words if it refuses. `isStale`: the pod has changed since it was read. */
 type DryRunAnswer = { readonly isStale: false; readonly refusal: string | null } | { readonly isStale: true };
 
 async function dryRun(
@@ -79,6 +83,9 @@ async function dryRun(
     return { isStale: false, refusal: null };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    // The API server's copy of the StatefulSet may not have the new template yet. A refusal for that reason would be
+    // remembered until the next revision.
+    if (error.message.includes(podPolicy)) throw error;
     // Kubernetes before 1.33 does not know pods/resize.
     const isUnknown = isNotFound(error) && change.resources.length > 0;
     if (isInvalid(error) || isForbidden(error) || isUnknown) return { isStale: false, refusal: withoutRequest(error) };

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { IntendedObject, Intent } from '../../api/rollout-status.ts';
 import { type Json, object, omitUndefined, text } from '../../base/json.ts';
-import type { Step } from '../../core/decision.ts';
+import type { Step, Target } from '../../core/decision.ts';
 import type { EffectKind } from '../../core/effects.ts';
 import { type DisruptiveStep, isDisruptive, ruleOf } from '../../core/step.ts';
 import { isConflict, isNotFound } from '../../kube/api-error.ts';
@@ -14,6 +15,8 @@ import {
 } from '../../moco/names.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import type { LeftOver } from '../status/progress.ts';
+
+// Writes, reads and invalidates intents: they make a step safe although its author may crash.
 
 /** `statefulSet` is the StatefulSet that was confirmed: a setPartition is written to it. */
 export function intentOf(
@@ -42,11 +45,19 @@ export function intentOf(
 const identity = ({ name, uid, resourceVersion }: IntendedObject): IntendedObject => ({ name, uid, resourceVersion });
 
 /** Whether two decisions would do the same to the same pods. Their resourceVersions may differ. */
-export function sameStep(a: Step, b: Step): boolean {
-  if (a.kind !== b.kind) return false;
-  if (!isDisruptive(a) || !isDisruptive(b)) return true;
-  const uids = ({ targets }: DisruptiveStep): string => targets.map(({ uid }) => uid).join();
-  return ruleOf(a) === ruleOf(b) && uids(a) === uids(b) && intendedPartition(a) === intendedPartition(b);
+export const sameStep = (a: Step, b: Step): boolean => isDeepStrictEqual(shapeOf(a), shapeOf(b));
+
+function shapeOf(step: Step): readonly unknown[] {
+  const uids = (targets: readonly Target[]): readonly string[] => targets.map(({ uid }) => uid);
+  if (isDisruptive(step)) return [step.kind, ruleOf(step), uids(step.targets), intendedPartition(step)];
+  switch (step.kind) {
+    case 'setStrategy':
+      return [step.kind, step.newPods];
+    case 'promoteRevision':
+      return [step.kind, step.for, step.revision, uids(step.before)];
+    default:
+      return [step.kind];
+  }
 }
 
 const intendedPartition = (step: DisruptiveStep): number | null =>
@@ -55,20 +66,20 @@ const intendedPartition = (step: DisruptiveStep): number | null =>
 /** Parses the stored intent. If the CRD dropped the pods, the author gave up the step before it sent anything. */
 type KeptIntent = Pick<Intent, 'id' | 'revision' | 'statefulSet'> & Partial<Pick<Intent, 'pods' | 'step'>>;
 
-/** So often an object may change between its read and the write, before the next pass tries again. */
+/** How often an object may change between its read and the write before the pass gives up. */
 const mostTries = 5;
 
 /**
  * Invalidates an intent: its author may still send the write, or the API server may have done half of it. Neither may
- * have an effect any more. Each write carries uid and resourceVersion, so it is refused if the object is gone,
+ * have an effect from now on. Each write carries uid and resourceVersion, so it is refused if the object is gone,
  * terminating, replaced or changed. An unchanged object gets a new resourceVersion here. Only then may another step
  * follow. For a setPartition only the StatefulSet is invalidated.
  *
  * An eviction is two writes (Kubernetes 1.36.3, pkg/registry/core/pod/storage/eviction.go): the condition
- * DisruptionTarget, with the resourceVersion of the intent, then the deletion, with the resourceVersion after that
- * condition. So its pod gets a new resourceVersion whatever the present one is.
+ * DisruptionTarget, with the resourceVersion of the intent, and then the deletion, with the resourceVersion after that
+ * condition. So its pod always gets a new resourceVersion here, whatever the present one is.
  *
- * Resolves to what is left of it.
+ * Resolves to what is left of the intent.
  */
 export async function invalidate(intent: KeptIntent, namespace: string, api: ClusterApi): Promise<LeftOver> {
   const { id, step, pods = [], statefulSet, revision } = intent;
@@ -91,7 +102,7 @@ export async function invalidate(intent: KeptIntent, namespace: string, api: Clu
 /**
  * Resolves to the object once the write can no longer have an effect, or to `null` if no object with that uid exists.
  *
- * @param isOneWrite whether an object that has changed since the intent is safe from it
+ * @param isOneWrite whether a change of the object since the intent is enough to make the write fail
  */
 async function makeObjectVoid(
   intentId: string,

@@ -8,12 +8,12 @@ import type { StatusClient } from '../../objects/status-client.ts';
 import { again, type End, nothingToReport, vetoed } from '../pass/end.ts';
 import { newestRollout } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
-import { reportSettled } from '../status/news.ts';
+import { reportSettled } from '../status/changes.ts';
 import { writeIntent } from '../status/write.ts';
 import { invalidate } from './intent.ts';
 
 /**
- * Ensures that a MySQLRollout exists and that no earlier step can still happen. Resolves to how the pass ends if it
+ * Ensures that a MySQLRollout exists and that no earlier step can still happen. Resolves to the end of the pass if it
  * cannot continue, otherwise to `null`.
  */
 export async function prepare(pass: Pass<ClusterApi>): Promise<End | null> {
@@ -25,7 +25,7 @@ export async function prepare(pass: Pass<ClusterApi>): Promise<End | null> {
     await createRollout(cluster, pass.api);
     return nothingToReport;
   }
-  // The MySQLRollout of another cluster is not changed: the decision is the hold that explains why.
+  // A MySQLRollout that belongs to another cluster is not changed: the decision is the hold that explains why.
   return isOwnOf(cluster, rollout) ? settleIntent(pass, rollout) : null;
 }
 
@@ -40,8 +40,8 @@ async function createRollout(cluster: ClusterRecord, api: StatusClient): Promise
 }
 
 /**
- * Reads the whole MySQLRollout if its watch event arrived before that of the MySQLCluster. Resolves to whether it is
- * fully known, or known to be absent.
+ * Reads the MySQLRollout in full if its watch event arrived before that of the MySQLCluster. Resolves to whether it is
+ * now fully known, or known to be absent.
  */
 export async function readWhole({ key, api, context }: Pass): Promise<boolean> {
   const { rollouts } = context.cache;
@@ -70,6 +70,6 @@ export async function settleIntent(pass: Pass<ClusterApi>, rollout: MySQLRollout
   if (written === 'refused') return { kind: 'nothing', report: 'cached' };
   if (written === 'overtaken') return { kind: 'nothing', report: null, ...vetoed };
   context.fleet.count(intent);
-  context.log.info({ cluster: key, step: intent.step, rule: intent.rule }, 'invalidated a previous intent');
+  context.log.info({ cluster: key, step: intent.step, rule: intent.rule }, 'Invalidated a previous intent');
   return { kind: 'settled', intent, ...again };
 }

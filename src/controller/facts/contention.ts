@@ -1,13 +1,15 @@
 import type { Contention } from '../../core/snapshot.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
 
-/** MOCO's partition controller writes less often than that, and a rollout too. */
+// Detects a program that writes the StatefulSet again and again.
+
+/** Neither MOCO's partition controller nor a rollout writes the StatefulSet this often. */
 const windowMilliseconds = 10_000;
-/** Steps, so that the sentence stays the same while the rate varies. */
+/** In coarse steps, so that the sentence stays the same while the rate varies. */
 const rates = [100, 10, 1] as const;
 /** The API server derives it from the name of this program in its requests. */
 const ownManager = 'moco-rollout';
-/** A partition that was lowered so often within so long, and reset each time, is not lowered again for so long. */
+/** After this many resets within this time, the controller stops lowering the partition for a while. */
 const mostLowered = { times: 3, withinMilliseconds: 600_000, restsMilliseconds: 3_600_000 };
 
 interface SeenGeneration {
@@ -15,14 +17,19 @@ interface SeenGeneration {
   readonly atMilliseconds: number;
 }
 
-/** Two generations at least a window apart: the API server counts the writes between them, seen or not. */
+/**
+ * Two generations that are at least a window apart: the API server counts the writes between them, whether or not a
+ * watch saw them.
+ */
 export interface SpecWrites {
   readonly uid: string;
   readonly earlier: SeenGeneration;
   readonly later: SeenGeneration;
 }
 
-/** How often this program has set the same partition. Another template or size of the cluster begins anew. */
+/**
+ * How often this program has set the same partition. Starts again with another template or another size of the cluster.
+ */
 export interface Lowered {
   readonly of: string;
   readonly partition: number;
@@ -35,7 +42,7 @@ export interface WrittenObjects {
   readonly statefulSet: StatefulSetRecord | null;
 }
 
-/** What to remember of the writes of the spec, with this generation of the StatefulSet. */
+/** The remembered writes of the spec, for this generation of the StatefulSet. */
 export function writesSeen(
   known: SpecWrites | null,
   statefulSet: StatefulSetRecord | null,
@@ -49,7 +56,7 @@ export function writesSeen(
   return isWindow && generation >= known.later.generation ? { uid, earlier: known.later, later: now } : known;
 }
 
-/** What to remember of a partition that this program has just set. */
+/** What is remembered of a partition that this program has just set. */
 export function loweredTo(
   before: Lowered | null,
   partition: number,
@@ -68,9 +75,9 @@ const loweredOf = ({ cluster, statefulSet }: WrittenObjects): string =>
   [cluster.generation, statefulSet?.uid, statefulSet?.updateRevision].join(' ');
 
 /**
- * Whether somebody writes the spec again and again, at least once a second for at least ten seconds, or resets the
- * partition each time that this program lowers it: the StatefulSet controller may then have deleted the member, and
- * creates it at its old revision again.
+ * Whether somebody writes the spec again and again: at least once a second for at least ten seconds, or by resetting
+ * the partition each time that this program lowers it. In the second case the StatefulSet controller may have deleted
+ * the member by then, and recreates it at its old revision.
  */
 export function contentionFacts(
   specWrites: SpecWrites | null,

@@ -4,7 +4,7 @@ import type { ClusterObjects } from '../../moco/records.ts';
 import type { OwnWrite, StepResult } from '../../objects/execute.ts';
 
 /** A step whose result is not in the status yet. */
-export interface Finished {
+export interface UnreportedStep {
   readonly lastStep: LastStep;
   readonly result: StepResult;
   readonly revision: string;
@@ -12,8 +12,8 @@ export interface Finished {
   /** It updated the primary of several members in place. */
   readonly sparesSwitchover: boolean;
   /**
-   * Whether a demotion was requested or withdrawn. A withdrawal after its timeout is a failed try; other withdrawals
-   * are not.
+   * Whether a demotion was requested or withdrawn. Withdrawing a demotion after its timeout counts as a failed attempt;
+   * withdrawing it for another reason does not.
    */
   readonly demotion:
     | { readonly askedAt: string; readonly pod: { name: string; uid: string } }
@@ -22,31 +22,31 @@ export interface Finished {
     | null;
 }
 
-export const didNotHappen = ({ result }: Finished): boolean => result === 'refused' || result === 'conflict';
+export const didNotHappen = ({ result }: UnreportedStep): boolean => result === 'refused' || result === 'conflict';
 
-/** The last result, unless the status has it already: the response to a status write may have been lost. */
+/** The last result, unless the status already has it: the response to a status write may have been lost. */
 export function unreported(
   { lastStep }: RolloutStatus,
-  { steps: { finished } }: { readonly steps: { readonly finished: Finished | null } },
-): Finished | null {
-  const isKnown = finished?.lastStep.at === lastStep?.at && finished?.lastStep.step === lastStep?.step;
-  return isKnown && finished?.lastStep.pods.join() === lastStep?.pods.join() ? null : finished;
+  { steps: { unreported: last } }: { readonly steps: { readonly unreported: UnreportedStep | null } },
+): UnreportedStep | null {
+  const isKnown = last?.lastStep.at === lastStep?.at && last?.lastStep.step === lastStep?.step;
+  return isKnown && last?.lastStep.pods.join() === lastStep?.pods.join() ? null : last;
 }
 
-/** A demotion that is withdrawn for this reason is a failed switchover. Other withdrawals are not failures. */
+/** A demotion that is withdrawn for this reason is a failed switchover. */
 export const isFailedTry = (reason: string): boolean => reason === 'TimedOut';
 
 /** Whether the last step was a demotion that did not happen. */
-export const isDemotionMissed = (ended: Finished | null): boolean =>
+export const isDemotionMissed = (ended: UnreportedStep | null): boolean =>
   ended?.lastStep.step === 'demote' && didNotHappen(ended);
 
 /**
- * Whether the switchover that the status has as requested is over: the demoted member is gone, or another one is the
- * primary. `ended` is the step that ended since the status was written.
+ * Whether the switchover that the status shows as requested is over: the demoted member is gone, or another member is
+ * the primary. `ended` is the step that ended since the status was written.
  */
 export function isSwitchedOver(
   { tries }: Pick<RolloutProgress, 'tries'>,
-  ended: Finished | null,
+  ended: UnreportedStep | null,
   { pods, cluster }: Pick<ClusterObjects, 'pods' | 'cluster'>,
 ): boolean {
   if (tries?.askedAt === undefined || isDemotionMissed(ended)) return false;
@@ -54,7 +54,7 @@ export function isSwitchedOver(
   return demoted === undefined || demoted.ordinal !== cluster.primaryIndex;
 }
 
-/** How often the cache is checked for an own write that no watch has delivered. */
+/** How often the cache is checked for a write of this process that no watch has delivered. */
 export const unseenMilliseconds = 1000;
 
 /** After this time a fresh read decides. Every disruption is preceded by one anyway. */

@@ -4,8 +4,10 @@ import { secondsOf } from '../../api/schema.ts';
 import { milliseconds, timestampOf } from '../../base/json.ts';
 import type { MaintenanceFacts, Moment } from '../../core/snapshot.ts';
 
+// The maintenance windows and blackouts of the next days, and how long a member takes.
+
 const dayMilliseconds = 86_400_000;
-/** A day more than the core asks for, since openings are kept for a day. */
+/** A day more than the core needs, because openings are kept for a day. */
 const horizonMilliseconds = 31 * dayMilliseconds;
 
 /** Both in milliseconds since 1970. */
@@ -14,7 +16,7 @@ interface Opening {
   readonly until: number;
 }
 
-/** When members that work may be taken, as seen from this moment of the wall clock. `null` if at any time. */
+/** When working members may be replaced, as seen from this moment of the wall clock. `null` if at any time. */
 export function maintenanceFacts(
   { maintenanceWindows, blackouts, expectedMemberSeconds, restartWindows }: MaintenanceSettings,
   status: RolloutStatus,
@@ -51,7 +53,7 @@ interface Calendar {
   readonly openings: readonly Opening[];
 }
 
-/** By windows. A schedule takes longer to play forward than a decision takes, and many clusters have the same. */
+/** Cached by windows: calculating a schedule takes longer than a decision, and many clusters have the same one. */
 const calendars = new Map<string, Calendar>();
 const mostCalendars = 1000;
 
@@ -65,15 +67,16 @@ function openings(windows: readonly MaintenanceWindow[], now: number): readonly 
   return made.openings;
 }
 
-/** In order, apart from each other, from the one that is open at this moment. */
+/**
+ * For one list of windows. It is enough for a month of two windows that open six times a day, and for more than a week
+ * of eight. A tenant may change windows often, and each opening takes about 30 µs.
+ */
+const mostOpenings = 400;
+
+/** In order and without overlaps, starting with the opening that includes this moment, if there is one. */
 function openingsFrom(windows: readonly MaintenanceWindow[], now: number): readonly Opening[] {
-  const all = windows.flatMap((window) => {
-    const duration = (secondsOf(window.duration) ?? 0) * 1000;
-    return [...opensAt(window, now - duration, now + horizonMilliseconds)].map((from) => ({
-      from,
-      until: from + duration,
-    }));
-  });
+  const most = Math.floor(mostOpenings / windows.length);
+  const all = windows.flatMap((window) => openingsOf(window, now, most));
   const apart: Opening[] = [];
   for (const opening of all.toSorted((one, other) => one.from - other.from)) {
     const last = apart.at(-1);
@@ -83,21 +86,36 @@ function openingsFrom(windows: readonly MaintenanceWindow[], now: number): reado
   return apart;
 }
 
-/** How long one member was unavailable, as rollouts have measured it. */
+/** The openings of a window that are not over, up to the first one that reaches the horizon: later ones add nothing. */
+function openingsOf(window: MaintenanceWindow, now: number, most: number): readonly Opening[] {
+  const duration = (secondsOf(window.duration) ?? 0) * 1000;
+  const end = now + horizonMilliseconds;
+  const some: Opening[] = [];
+  for (const from of opensAt(window, now)) {
+    if (from >= end || some.length === most) break;
+    if (from + duration > now) some.push({ from, until: from + duration });
+    if (from + duration >= end) break;
+  }
+  return some;
+}
+
+/** How long one member was unavailable, measured in rollouts. */
 export interface MeasuredMembers {
-  /** The median, since a member that a failing revision kept down says little about the next. */
+  /** The median, because a member that a failing revision kept down says little about the next one. */
   readonly seconds: number;
   readonly members: number;
 }
 
-/** By the members of this rollout and of the last one that measured any; `null` if none was measured. */
+/** From the members of this rollout, otherwise from the last rollout that measured any; `null` if none was measured. */
 export function measuredMembers({ rollout, history = [] }: RolloutStatus): MeasuredMembers | null {
   const known = [...(rollout?.memberDurations ?? []), ...(lastMeasured(history)?.memberDurations ?? [])];
   const seconds = median(known.map((one) => one.seconds));
   return seconds === null ? null : { seconds, members: known.length };
 }
 
-/** The last complete rollout that replaced members: one that updated all of them in place has measured nothing. */
+/**
+ * The last complete rollout that replaced members. A rollout that updated all of them in place has measured nothing.
+ */
 export const lastMeasured = (history: readonly HistoryEntry[]): HistoryEntry | undefined =>
   history.findLast(({ outcome, memberDurations = [] }) => outcome === 'Complete' && memberDurations.length > 0);
 

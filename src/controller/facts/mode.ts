@@ -3,6 +3,8 @@ import type { Strategy } from '../../api/settings.ts';
 import { neverInPlace } from '../../core/in-place-changes.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../core/policy.ts';
 
+// The mode of a cluster, and which settings have an effect in it.
+
 /** Who lowers partitions: MOCO's own controller or this program. */
 export const partitionDrivers = ['moco', 'own'] as const;
 export type PartitionDriver = (typeof partitionDrivers)[number];
@@ -27,7 +29,10 @@ export function modeOf(
 export const modeByPartition = (driver: PartitionDriver): RolloutPolicy['mode'] =>
   driver === 'own' ? 'Partition' : 'MOCO';
 
-/** Settings that change when this program considers something late. MOCO's partition controller has no others. */
+/**
+ * Settings that change when this program considers something late. No other settings affect clusters that MOCO's
+ * partition controller updates.
+ */
 const knownToMoco: readonly string[] = ['strategy', 'progressDeadlineSeconds', 'failoverGraceSeconds'];
 
 /** Settings that only one of this program's modes supports. */
@@ -43,7 +48,7 @@ const onDeleteAlone: readonly string[] = [
 /** Settings that need the feature gate ReplicationFacts. */
 const ofMysqlAlone: readonly string[] = ['longWriteGraceSeconds', 'longWritePolicy'];
 
-/** A field of `spec` that is set, and the feature gate that is off and that it needs whatever else, or `null`. */
+/** A field of `spec` that is set and needs a feature gate that is off, with the gate, or `null`. */
 export interface WithoutEffect {
   readonly field: string;
   readonly gate: 'UpdateStrategyOnDelete' | 'InPlaceUpdate' | 'ReplicationFacts' | null;

@@ -1,12 +1,18 @@
 import type { Condition } from '../../api/rollout-status.ts';
-import type { ObservedFacts } from './collect-facts.ts';
+import type { RolloutPolicy } from '../../core/policy.ts';
+import type { WithoutEffect } from './mode.ts';
+import type { Settings } from './settings-in-force.ts';
 
 /** Condition `PolicyInForce`: whether every setting of this cluster has an effect. */
 export function policyInForce({
   settings,
   withoutEffect,
   policy,
-}: Pick<ObservedFacts, 'settings' | 'withoutEffect' | 'policy'>): Pick<Condition, 'status' | 'reason' | 'message'> {
+}: {
+  readonly settings: Settings;
+  readonly withoutEffect: readonly WithoutEffect[];
+  readonly policy: Pick<RolloutPolicy, 'mode'>;
+}): Pick<Condition, 'status' | 'reason' | 'message'> {
   if (settings.problem !== null) return { status: 'False', reason: 'SettingsInvalid', message: settings.problem };
   if (withoutEffect.length === 0) {
     if (settings.overriddenTooLong.length === 0) return { status: 'True', reason: 'InForce', message: '' };
@@ -25,7 +31,7 @@ export function policyInForce({
   return { status: 'False', reason, message: [...gated, ...(because === null ? [] : [rest])].join('; ') };
 }
 
-function becauseOf(mode: ObservedFacts['policy']['mode']): readonly [reason: string, because: string] {
+function becauseOf(mode: RolloutPolicy['mode']): readonly [reason: string, because: string] {
   switch (mode) {
     case 'OnDelete':
       return [
@@ -39,7 +45,9 @@ function becauseOf(mode: ObservedFacts['policy']['mode']): readonly [reason: str
   }
 }
 
-/** Makes the conditions of an object from those that it has: one whose status stays keeps the time of its change. */
+/**
+ * Builds the conditions of an object from its current ones: a condition whose status stays keeps its transition time.
+ */
 export const conditionsAfter =
   (before: readonly Condition[] | undefined, observedGeneration: number, nowTimestamp: string) =>
   (type: string, values: Pick<Condition, 'status' | 'reason' | 'message'>): Condition => {

@@ -3,18 +3,17 @@ import { isObject } from '../../base/json.ts';
 import type { LabelSelector, Selectable } from '../../moco/records.ts';
 import { selects } from '../../moco/selects.ts';
 
-/** The settings from one source. A layer decides each of its fields that no earlier layer decides. */
+// The sources of settings, in the order of their precedence.
+
+/** The settings from one source. A layer decides each of its fields that no earlier layer has. */
 export interface Layer {
   readonly source: string;
   readonly enforced: boolean;
   /** The path of the settings in the object, such as `spec.settings`. */
   readonly path: string;
-  /** The settings as stored, not validated yet. `null` if they cannot be read: the layer may then have any field. */
+  /** The settings as stored, not validated yet. `null` if they cannot be read: the layer may then set any field. */
   readonly fields: Readonly<Record<string, unknown>> | null;
-  /**
-   * Why it is unknown whether the layer belongs at this place, or `null`. Only fields that the layer decides are
-   * affected.
-   */
+  /** Why it is unknown whether the layer applies here, or `null`. Only fields that the layer decides are affected. */
   readonly problem: string | null;
 }
 
@@ -33,13 +32,13 @@ interface SelectingPolicy {
 }
 
 /**
- * The API server sets this label to the name of each namespace. So its value is known even if labels may not be read.
+ * The API server sets this label to the name of each namespace, so its value is known even if labels cannot be read.
  */
 const namespaceNameLabel = 'kubernetes.io/metadata.name';
 
 /**
  * A policy with unreadable selectors counts for every cluster that its readable selector does not exclude. A policy
- * with an unreadable priority comes first. In both cases the cluster is held only for fields that this policy decides.
+ * with an unreadable priority comes first. In both cases only fields that this policy decides hold the cluster.
  */
 export function policyLayers(policies: readonly PolicyRecord[], cluster: Selectable): PolicyLayers {
   const candidates = candidatesOf(policies, cluster).toSorted(
@@ -50,7 +49,7 @@ export function policyLayers(policies: readonly PolicyRecord[], cluster: Selecta
   return { enforced: layers('enforced'), settings: layers('settings') };
 }
 
-/** The policies that select a cluster, or may do so. */
+/** The policies that select a cluster, or might. */
 export const policiesOf = (policies: readonly PolicyRecord[], cluster: Selectable): readonly PolicyRecord[] =>
   candidatesOf(policies, cluster).map(({ policy }) => policy);
 

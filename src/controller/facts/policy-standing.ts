@@ -55,7 +55,7 @@ function policyConditions(
   return [
     problem === null
       ? condition('Readable', true, 'Valid', '')
-      : condition('Readable', false, 'Invalid', `${problem}; clusters that it decides for are held`),
+      : condition('Readable', false, 'Invalid', `${problem}; the clusters for which it decides settings are held`),
     selected > 0
       ? condition('Selects', true, 'ClustersSelected', '')
       : condition('Selects', false, 'NothingSelected', whyNothing(policy, clusters)),

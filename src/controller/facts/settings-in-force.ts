@@ -16,6 +16,8 @@ import { defaultPolicy, type Override, type RolloutPolicy } from '../../core/pol
 import type { Selectable } from '../../moco/records.ts';
 import { type Layer, policyLayers } from './policy-layers.ts';
 
+// Resolves the settings of a cluster from all sources, with the source of each.
+
 export interface SettingsSources {
   readonly rollout: RolloutSpec | undefined;
   readonly policies: readonly PolicyRecord[];
@@ -26,7 +28,7 @@ export interface SettingsSources {
 export interface DefaultSettings {
   readonly policy: RolloutPolicy;
   readonly strategy: Strategy;
-  /** An override has no effect before so long until its end. */
+  /** An override has no effect if its end is further away than this. */
   readonly maxOverrideSeconds?: number;
 }
 
@@ -43,11 +45,11 @@ export type Settings = {
       readonly strategy: Strategy;
       readonly sources: SettingsInForce;
       readonly problem: null;
-      /** The rules whose overrides end too late to have an effect yet. */
+      /** Rules that have an override whose end is too far in the future, so that it has no effect yet. */
       readonly overriddenTooLong: readonly string[];
     }
   /**
-   * Why the settings are unknown, or `null`. Nothing may be done with the defaults then, least of all change the
+   * Why the settings are unknown, or `null`. With the defaults nothing may be done, least of all a change of the
    * strategy. The policy has the default values, except that an unreadable pause counts as a pause.
    */
   | {
@@ -62,12 +64,12 @@ const settingNames = Object.keys(commonFields) as readonly (keyof CommonSettings
 const allNames = Object.keys(rolloutSpec.shape) as readonly (keyof RolloutSpec)[];
 
 type PolicyField = keyof CommonSettings & keyof RolloutPolicy;
-/** The settings that are in the policy as they are. */
+/** The settings that the policy contains unchanged. */
 const policyFields = settingNames.filter((field): field is PolicyField => field in defaultPolicy);
 
 const ascending = (one: number, other: number): number => one - other;
 
-/** What the status shows of a value: no reason of a user, and nothing that is too long. */
+/** What the status shows of a value: no reasons that users wrote, and nothing that is too long. */
 const shown: { readonly [Field in keyof RolloutSpec]?: (value: NonNullable<RolloutSpec[Field]>) => unknown } = {
   checks: (all) => all.map(({ name }) => ({ name })),
   pinnedMembers: (all) => all.map(({ ordinal }) => ordinal).toSorted(ascending),
@@ -77,8 +79,8 @@ const shown: { readonly [Field in keyof RolloutSpec]?: (value: NonNullable<Rollo
 /**
  * Resolves each setting by itself, in this order: what policies enforce, the MySQLRollout, what policies set, the
  * flags, the built-in defaults. Policies are ordered by priority, then by name. An invalid value is a problem only if
- * it would decide the setting. The schemas of the CRDs check the same, but objects from before a schema change may
- * violate them. `nowMilliseconds` is the wall clock, which the ends of overrides refer to.
+ * it would decide the setting. The schemas of the CRDs check the same, but objects that were stored before a schema
+ * change may violate them. The ends of overrides are compared with `nowMilliseconds`, the wall clock.
  */
 export function settingsOf(of: SettingsSources, defaults: DefaultSettings, nowMilliseconds: number): Settings {
   const { sources, values, problems } = resolved(of, defaults);
@@ -117,7 +119,7 @@ export function settingsOf(of: SettingsSources, defaults: DefaultSettings, nowMi
 interface Resolved {
   /** As the status shows them, with the defaults. */
   readonly sources: SettingsInForce;
-  /** As an object has them. */
+  /** In the form in which objects store them. */
   readonly values: RolloutSpec;
   /** By field. A setting with a problem has neither source nor value. */
   readonly problems: ReadonlyMap<string, string>;
@@ -165,7 +167,8 @@ export function decidingPolicies({ policies, cluster }: Omit<SettingsSources, 'r
 }
 
 /**
- * The layer that decides each setting, for those that any layer has. Some only the cluster's own MySQLRollout can set.
+ * The layer that decides each setting, for settings that some layer has. Some settings only the cluster's own
+ * MySQLRollout can have.
  */
 export function decidingLayers({ rollout, policies, cluster }: SettingsSources) {
   const { enforced, settings } = policyLayers(policies, cluster);
@@ -191,7 +194,7 @@ function rolloutLayer(rollout: unknown = {}): Layer {
   return { source: rolloutSource, enforced: false, path: 'spec', fields, problem };
 }
 
-/** The overrides for the policy, those that are in force now, and the rules of those that end too late. */
+/** The overrides for the policy, the names of those in force now, and the rules whose overrides end too late. */
 function overridesOf(
   all: NonNullable<RolloutSpec['overrides']>,
   { maxOverrideSeconds = builtInMaxOverrideSeconds }: DefaultSettings,

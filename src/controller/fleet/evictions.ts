@@ -1,16 +1,22 @@
 import { milliseconds } from '../../base/json.ts';
 import { mostUnobservedEvictions } from '../../core/rules/not-done.ts';
+import { splitKey } from '../../kube/store.ts';
 import { type Cache, namedCluster, ownerKey } from '../../objects/cache.ts';
 
+// The limit of evictions that Kubernetes' disruption controller has not observed, in the whole fleet.
+
 /**
- * Evictions of the whole fleet that Kubernetes' disruption controller has not observed, as the PodDisruptionBudgets in
- * the API server show them, so another leader counts the same.
+ * Evictions of the whole fleet that Kubernetes' disruption controller has not observed yet. They are counted from the
+ * PodDisruptionBudgets in the API server, so another leader counts the same. For a cluster, each other namespace counts
+ * once: whoever may create budgets and evict pods can keep as many of their own unobserved as they like.
  */
 export class Evictions {
   readonly #wake: (key: string) => void;
   readonly #unobserved = new Map<string, number>();
+  /** Their sums by namespace. */
+  readonly #inNamespace = new Map<string, number>();
   readonly #reserved = new Set<string>();
-  /** Clusters that wait, those that have waited longest first. */
+  /** Waiting clusters, longest wait first. */
   readonly #waiting = new Set<string>();
   /** Those of them that were woken and have not decided since. */
   readonly #woken = new Set<string>();
@@ -23,27 +29,48 @@ export class Evictions {
     return this.#waiting.size;
   }
 
-  /** Of all clusters, or of all but one. A cluster that has reserved one does not count those reserved after it. */
-  unobserved(except?: string): number {
-    let sum = 0;
-    for (const [key, count] of this.#unobserved) if (key !== except) sum += count;
-    for (const key of this.#reserved) {
-      if (key === except) break;
-      if (!this.#unobserved.has(key)) sum += 1;
+  /**
+   * Of the whole fleet, or those that a cluster waits for. Reservations that were made after that cluster's own do not
+   * count for it.
+   */
+  unobserved(asking?: string): number {
+    if (asking !== undefined) return this.#countedFor(asking, this.#reservedBefore(asking));
+    const reserved = [...this.#reserved].filter((key) => !this.#unobserved.has(key)).length;
+    return [...this.#inNamespace.values()].reduce((sum, count) => sum + count, reserved);
+  }
+
+  #reservedBefore(asking: string): readonly string[] {
+    const all = [...this.#reserved];
+    const own = all.indexOf(asking);
+    return own === -1 ? all : all.slice(0, own);
+  }
+
+  /** `promised`: clusters that count with one eviction before their budgets show it. */
+  #countedFor(asking: string, promised: Iterable<string>): number {
+    const own = namespaceOf(asking);
+    let ofOwn = (this.#inNamespace.get(own) ?? 0) - (this.#unobserved.get(asking) ?? 0);
+    const others = new Set<string>();
+    for (const key of promised) {
+      if (key === asking || this.#unobserved.has(key)) continue;
+      const namespace = namespaceOf(key);
+      if (namespace === own) ofOwn += 1;
+      else if (!this.#inNamespace.has(namespace)) others.add(namespace);
     }
-    return sum;
+    const withBudgets = this.#inNamespace.size - (this.#inNamespace.has(own) ? 1 : 0);
+    return ofOwn + others.size + withBudgets;
   }
 
   /** How many evictions of a cluster have not been observed. */
   note(key: string, count: number): void {
     const before = this.#unobserved.get(key) ?? 0;
-    if (count === 0) this.#unobserved.delete(key);
-    else this.#unobserved.set(key, count);
+    setCount(this.#unobserved, key, count);
+    const namespace = namespaceOf(key);
+    setCount(this.#inNamespace, namespace, (this.#inNamespace.get(namespace) ?? 0) + count - before);
     if (count < before) this.#wakeFirst();
   }
 
   /**
-   * Counts an eviction before it is confirmed: what `decide` has just allowed to one cluster is not allowed to another.
+   * Counts an eviction before it is confirmed: what `decide` has just allowed one cluster is not allowed to another.
    * Returns a function that ends the reservation.
    */
   reserve(key: string): () => void {
@@ -54,7 +81,7 @@ export class Evictions {
     };
   }
 
-  /** Whether the cluster waits for evictions of others, as its last decision has it. */
+  /** Whether the cluster's last decision waits for evictions of others. */
   setWaiting(key: string, waits: boolean): void {
     this.#woken.delete(key);
     if (waits) this.#waiting.add(key);
@@ -62,22 +89,26 @@ export class Evictions {
   }
 
   #wakeFirst(): void {
-    let free = mostUnobservedEvictions - this.unobserved() - this.#woken.size;
     for (const key of this.#waiting) {
-      if (free <= 0) return;
       if (this.#woken.has(key)) continue;
-      free -= 1;
+      if (this.#countedFor(key, [...this.#reserved, ...this.#woken]) >= mostUnobservedEvictions) continue;
       this.#woken.add(key);
       this.#wake(key);
     }
   }
 }
 
+const namespaceOf = (key: string): string => splitKey(key)[0];
+
+function setCount(counts: Map<string, number>, key: string, count: number): void {
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
+}
+
 /**
- * An eviction counts from the answer of the API server, which notes the pod in `status.disruptedPods`, until the
- * disruption controller has removed it from there, or until the pod's successor exists. Once there is a successor, the
- * controller keeps the entry for two minutes (Kubernetes 1.36, pkg/controller/disruption, buildDisruptedPodMap: it
- * knows pods by their names).
+ * An eviction counts from the API server's answer, which adds the pod to `status.disruptedPods`, until the disruption
+ * controller removes it from there or the pod's successor exists. Once there is a successor, the controller keeps the
+ * entry for two minutes (Kubernetes 1.36, pkg/controller/disruption, buildDisruptedPodMap: it identifies pods by name).
  */
 export function followEvictions({ budgets, pods }: Pick<Cache, 'budgets' | 'pods'>, evictions: Evictions): void {
   const count = (key: string): void => {

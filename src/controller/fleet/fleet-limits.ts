@@ -2,13 +2,16 @@ import type { MySQLRollout } from '../../api/rollout.ts';
 import type { Intent } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../base/json.ts';
 import type { World } from '../../base/world.ts';
+import type { Decision } from '../../core/decision.ts';
 import type { FleetHold, FleetPlace } from '../../core/fleet/waits.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
+import { keepsTurn } from '../../core/rules/catalogue.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { isAtLeast } from '../../kube/raw-object.ts';
+import { splitKey } from '../../kube/store.ts';
 import type { FleetNumbers } from '../../telemetry/metrics.ts';
-import type { FleetFacts } from '../facts/collect-facts.ts';
 import { Evictions } from './evictions.ts';
+import { FirstClusters } from './first-clusters.ts';
 import { FleetSlots } from './fleet-slots.ts';
 import {
   disrupts,
@@ -22,9 +25,22 @@ import {
 } from './fleet-standing.ts';
 import { Stages } from './sequence-stages.ts';
 
+// The limits across all clusters: slots, intervals, evictions, failures and stages.
+
+/** What the state of other clusters means for this one. */
+export type FleetFacts = Pick<
+  ClusterSnapshot,
+  'fleetWaits' | 'fleetQueue' | 'fleetInterval' | 'laterStageWaits' | 'unobservedEvictions'
+>;
+
 /** Limits across all clusters; 0 stands for no limit. */
 export interface FleetLimits {
   readonly maxConcurrentRollouts: number;
+  /**
+   * The percentage of these slots that the clusters of one namespace may hold while other namespaces have clusters as
+   * well.
+   */
+  readonly maxNamespaceShare: number;
   /** Whether clusters that no sequence selects wait until the first of them has verified its revision. */
   readonly verifyFirstCluster: boolean;
   /** Whether a rollout with condition `Stalled` True releases its slot to another cluster. */
@@ -36,6 +52,7 @@ export interface FleetLimits {
 
 export const noFleetLimits: FleetLimits = {
   maxConcurrentRollouts: 0,
+  maxNamespaceShare: 100,
   verifyFirstCluster: false,
   releaseStalledSlots: false,
   disruptionIntervalSeconds: 0,
@@ -44,8 +61,8 @@ export const noFleetLimits: FleetLimits = {
 };
 
 /**
- * Enforces the limits across all clusters. They are counted from the MySQLRollouts in the API server, so another
- * leader counts the same. A slot counts as soon as it is promised to a step whose intent is about to be written: two
+ * Enforces the limits across all clusters. They are counted from the MySQLRollouts in the API server, so every leader
+ * counts the same. A slot counts as soon as it is promised to a step whose intent is about to be written: two
  * concurrent reconciliations never both get the last slot.
  */
 export class Fleet {
@@ -54,16 +71,21 @@ export class Fleet {
   readonly #wake: (key: string) => void;
   readonly #known = new Map<string, FleetStanding>();
   readonly #failing = new Set<string>();
-  /** Clusters that roll to a revision of which it is not known yet whether it works. */
-  readonly #unverified = new Set<string>();
+  /** Clusters that roll out a revision which is not known to work yet. */
+  readonly #unverified: FirstClusters;
   /** When a revision was last verified, on the wall clock. */
   #lastVerified = Number.NEGATIVE_INFINITY;
   readonly #slots: FleetSlots;
   readonly #promised = new Map<string, TimedStep>();
-  /** Clusters whose nodes are asked, or refuse, as their last decisions have it. */
+  /** Clusters whose preflight is running, or whose nodes refuse the revision, according to their last decisions. */
   readonly #asking = new Set<string>();
   /** Steps with an intent that has not ended, by cluster. */
   readonly #open = new Map<string, TimedStep>();
+  /**
+   * Timestamps in statuses that are in the future by this clock, and when each was first seen. Another clock has
+   * written them, and they describe something that has already happened.
+   */
+  readonly #ahead = new Map<number, number>();
   /** The times of the last completed steps, on the wall clock. */
   #lastDisruption = Number.NEGATIVE_INFINITY;
   #lastPartitionUpdate = Number.NEGATIVE_INFINITY;
@@ -81,9 +103,11 @@ export class Fleet {
     wake: (key: string) => void,
     sequenceChanged: (name: string) => void = () => undefined,
   ) {
-    this.stages = new Stages(wake, sequenceChanged);
-    this.#slots = new FleetSlots(limits.maxConcurrentRollouts, wake);
+    this.stages = new Stages(wake, sequenceChanged, () => world.wall());
+    const { maxConcurrentRollouts: slots, maxNamespaceShare: namespaceShare } = limits;
+    this.#slots = new FleetSlots({ slots, namespaceShare }, wake);
     this.evictions = new Evictions(wake);
+    this.#unverified = new FirstClusters(() => world.wall());
     this.#limits = limits;
     this.#world = world;
     this.#wake = wake;
@@ -92,14 +116,17 @@ export class Fleet {
   /** Updates a cluster's MySQLRollout from a watch or an own write; `null` if it no longer exists. */
   note(key: string, rollout: MySQLRollout | null): void {
     const before = this.#known.get(key);
-    const wasStopped = this.#breaker() !== null;
+    const failingBefore = this.#countedFailing(key);
     if (rollout === null) {
       this.#known.delete(key);
       this.#asking.delete(key);
     } else {
       const { uid, resourceVersion } = rollout.metadata;
       if (before?.uid === uid && isAtLeast(before.resourceVersion, resourceVersion)) return;
-      this.#known.set(key, fleetStandingOf(rollout));
+      this.#known.set(
+        key,
+        fleetStandingOf(rollout, (at) => this.#past(at)),
+      );
       const { lastStep } = rollout.status ?? {};
       if (lastStep?.result === 'done') this.count(lastStep);
     }
@@ -107,11 +134,17 @@ export class Fleet {
     if (now?.failing || now?.refused) this.#failing.add(key);
     else this.#failing.delete(key);
     this.#noteSlot(key);
+    if (before?.stuckBy !== now?.stuckBy && this.#unverified.has(key)) this.#wakeKeptByFirst();
     this.#lastVerified = Math.max(this.#lastVerified, now?.verifiedAt ?? Number.NEGATIVE_INFINITY);
     this.stages.noteRollout(key, now);
     if (now?.open) this.#open.set(key, now.open);
     else this.#open.delete(key);
-    if (wasStopped !== (this.#breaker() !== null)) this.#wakeWhere(({ waitingSince }) => waitingSince !== null);
+    if (failingBefore !== this.#countedFailing(key)) this.#wakeWhere(({ waitingSince }) => waitingSince !== null);
+  }
+
+  /** Whether the circuit breaker counts the cluster as failing. While that stays the same, no cluster is woken. */
+  #countedFailing(key: string): boolean {
+    return this.#limits.maxFailingRollouts > 0 && this.#failing.has(key);
   }
 
   /** Counts intervals from this step: it was done, or its outcome will never be known. */
@@ -121,6 +154,15 @@ export class Fleet {
     if (lowers(one)) this.#lastPartitionUpdate = Math.max(this.#lastPartitionUpdate, at);
   }
 
+  #past(at: number): number {
+    const now = this.#world.wall();
+    if (at <= now) return at;
+    for (const before of this.#ahead.keys()) if (before <= now) this.#ahead.delete(before);
+    const seen = this.#ahead.get(at) ?? now;
+    this.#ahead.set(at, seen);
+    return seen;
+  }
+
   get numbers(): FleetNumbers {
     const all = [...this.#known.values()];
     const { maxConcurrentRollouts: limit } = this.#limits;
@@ -128,6 +170,7 @@ export class Fleet {
       slots: limit > 0 ? limit : null,
       rolling: all.filter(({ rolling }) => rolling).length,
       waiting: all.filter(({ waitingSince, rolling }) => waitingSince !== null && !rolling).length,
+      stuck: this.#slots.stuck,
       failing: this.#failing.size,
       unobservedEvictions: this.evictions.unobserved(),
       waitingForDisruptionController: this.evictions.waiting,
@@ -150,24 +193,37 @@ export class Fleet {
   }
 
   #waits(key: string, revision: string, unreadable: string | null): ClusterSnapshot['fleetWaits'] {
-    if (hasBegun(this.#known.get(key), revision)) return [];
+    const known = this.#known.get(key);
+    if (hasBegun(known, revision)) {
+      const hasYielded = known?.revision === revision && known.queuedSince !== null;
+      const again = hasYielded ? this.stages.waits(key, revision, this.#world.wall() / 1000) : [];
+      return again.filter(({ hold }) => hold.rule === 'AwaitingStageSlot');
+    }
     const hold = this.#breaker(key);
     const byLimit = hold === null ? [] : [{ hold, remainingSeconds: null }];
-    const waits = this.stages.selects(key) ? this.stages.waits(key, revision, this.#world.wall() / 1000) : byLimit;
+    const nowSeconds = this.#world.wall() / 1000;
+    const ofStages = this.stages.selects(key) ? this.stages.waits(key, revision, nowSeconds) : byLimit;
+    const waits = [...this.stages.waitsForDeparted(key, nowSeconds), ...ofStages];
     if (unreadable === null) return waits;
     return [{ hold: { rule: 'SequencesUnreadable', message: unreadable }, remainingSeconds: null }, ...waits];
   }
 
-  /** A cluster does not wait for its own failure. */
-  #breaker(except?: string): FleetHold | null {
+  /**
+   * A cluster does not wait because of its own failure. Failing clusters of its own namespace count one by one, and
+   * each other namespace with failures counts once, so that a tenant with many failing clusters stops only itself.
+   */
+  #breaker(key: string): FleetHold | null {
     const { maxFailingRollouts: limit } = this.#limits;
-    const failing = [...this.#failing].filter((key) => key !== except);
-    if (limit <= 0 || failing.length < limit) return null;
+    if (limit <= 0) return null;
+    const own = splitKey(key)[0];
+    const failing = [...this.#failing].filter((other) => other !== key);
+    const counted = new Set(failing.map((other) => (splitKey(other)[0] === own ? other : splitKey(other)[0])));
+    if (counted.size < limit) return null;
     const [cluster = ''] = failing.toSorted();
-    return { rule: 'FleetFailing', failing: failing.length, limit, cluster };
+    return { rule: 'FleetFailing', failing: counted.size, limit, cluster };
   }
 
-  /** Promises the slot to a step that `decide` has just allowed. Returns a function that ends the promise. */
+  /** Reserves the slot for a step that `decide` has just allowed. Returns a function that ends the reservation. */
   promise(key: string, step: KnownStep): () => void {
     if (!takesSlot(step)) return () => undefined;
     this.#promised.set(key, { step, at: this.#world.wall() });
@@ -178,7 +234,13 @@ export class Fleet {
     };
   }
 
-  /** Keeps the slot of a cluster from the moment that its nodes are asked, before its status shows that. */
+  /** Records what the last decision about a cluster waits for. */
+  noteDecision(key: string, { step, hold }: Pick<Decision, 'step' | 'hold'>): void {
+    this.evictions.setWaiting(key, hold?.rule === 'DisruptionControllerBehind');
+    if (step.kind === 'none') this.setAsking(key, keepsTurn(hold?.rule));
+  }
+
+  /** Reserves the slot of a cluster from the moment when its preflight starts, before its status shows that. */
   setAsking(key: string, asks: boolean): void {
     if (this.#asking.has(key) === asks) return;
     if (asks) this.#asking.add(key);
@@ -191,18 +253,30 @@ export class Fleet {
     this.stages.promise(key, this.#promised.has(key) || this.#asking.has(key));
   }
 
-  /** The cluster that asks needs a slot, whatever its status said. */
+  /** The place in the queue of a cluster that needs a slot, whatever its status shows. */
   #place(key: string): FleetPlace | null {
     const known = this.#known.get(key);
     if (known?.rolling === true) return null;
-    const since = known?.waitingSince ?? this.#world.wall();
-    return this.#slots.placeOf(key, since, this.#firstOf(key, since));
+    const since = known?.queuedSince ?? this.#world.wall();
+    const first = this.#firstOf(key, since);
+    const place = this.#slots.placeOf(key, since, first);
+    if (place === null || first === undefined || splitKey(first)[0] === splitKey(key)[0]) return place;
+    return { ...place, firstForSeconds: this.#unverified.remainingSeconds(first) };
   }
 
-  /** The cluster that goes first, unless a revision has been verified since this one began to wait. */
+  /** The cluster that goes first, unless a revision was verified since this one began to wait. */
   #firstOf(key: string, since: number): string | undefined {
     if (!this.#limits.verifyFirstCluster || this.#lastVerified >= since || this.stages.selects(key)) return undefined;
-    return [...this.#unverified].find((other) => other !== key && !this.stages.selects(other));
+    // A cluster that may need a person, such as a paused one with a missing member, does not keep other namespaces
+    // waiting, nor does one whose namespace has kept them waiting for long.
+    const [own] = splitKey(key);
+    return [...this.#unverified.keys()].find(
+      (other) =>
+        other !== key &&
+        !this.stages.selects(other) &&
+        (splitKey(other)[0] === own ||
+          ((this.#known.get(other)?.stuckBy ?? null) === null && this.#unverified.remainingSeconds(other) > 0)),
+    );
   }
 
   #noteSlot(key: string): void {
@@ -212,15 +286,15 @@ export class Fleet {
       this.#slots.note(key, null);
       return;
     }
-    // Once the status shows it, that counts.
+    // Once the status shows the rollout, the status decides.
     const isPromised = this.#promised.has(key) || (this.#asking.has(key) && !known.rolling);
     // A stalled rollout that continues after it released its slot does not wait for one.
     const keeps = known.rolling && !(known.stalled && this.#limits.releaseStalledSlots);
     const occupies = keeps || isPromised;
     if ((known.rolling || isPromised) && known.unverified && !this.#failing.has(key)) this.#unverified.add(key);
     else if (this.#unverified.delete(key)) this.#wakeKeptByFirst();
-    const waitingSince = known.wantsSlot && !occupies ? known.waitingSince : null;
-    this.#slots.note(key, { occupies, stalled: occupies && known.stalled, waitingSince });
+    const waitingSince = known.wantsSlot && !occupies ? known.queuedSince : null;
+    this.#slots.note(key, { occupies, stuckBy: occupies ? known.stuckBy : null, waitingSince });
   }
 
   /** The interval with the longest remaining wait, or `null`. */
@@ -230,7 +304,7 @@ export class Fleet {
     const open = this.#openElsewhere(key);
     const since = (done: number, which: (step: TimedStep['step']) => boolean): number => {
       const last = open.reduce((newest, { step, at }) => (which(step) ? Math.max(newest, at) : newest), done);
-      return Math.max(0, (this.#world.wall() - last) / 1000);
+      return Math.max(0, (this.#world.wall() - this.#past(last)) / 1000);
     };
     const disruption = {
       flag: '--disruption-interval',
@@ -247,7 +321,7 @@ export class Fleet {
     return longer.seconds > 0 && left(longer) > 0 ? longer : null;
   }
 
-  /** Steps of other clusters that are promised, or that have an intent without a result. */
+  /** Steps of other clusters that have a reservation, or an intent without a result. */
   #openElsewhere(key: string): readonly TimedStep[] {
     return [...this.#promised, ...this.#open].flatMap(([other, step]) => (other === key ? [] : [step]));
   }

@@ -1,33 +1,61 @@
 import { isBefore, type Queued } from '../../core/fleet/stage-counts.ts';
-import { type FleetPlace, fleetPlace, freeSlots } from '../../core/fleet/waits.ts';
+import { type FleetPlace, fleetPlace, freeSlots, type StuckCluster } from '../../core/fleet/waits.ts';
+import { splitKey } from '../../kube/store.ts';
+
+// Which clusters hold the slots of the fleet, and the queue of the others.
 
 export interface SlotStanding {
   readonly occupies: boolean;
-  /** It occupies one and cannot continue without a person. */
-  readonly stalled: boolean;
-  /** When it began to need one, on the wall clock in milliseconds; `null` if it occupies or needs none. */
+  /** The rule that holds a cluster which occupies a slot and cannot continue until a person acts. Otherwise `null`. */
+  readonly stuckBy: string | null;
+  /** When it began to need a slot, on the wall clock in milliseconds; `null` if it occupies one or needs none. */
   readonly waitingSince: number | null;
 }
 
-const none: SlotStanding = { occupies: false, stalled: false, waitingSince: null };
+const none: SlotStanding = { occupies: false, stuckBy: null, waitingSince: null };
 
 interface Counted {
   readonly rolling: number;
-  readonly stalled: number;
-  /** Those that have waited longest first, then by name. */
+  /** By name. */
+  readonly stuck: readonly StuckCluster[];
+  /** Longest wait first, then by name. */
   readonly queue: readonly Queued[];
+  /** How many clusters of each namespace are rolling. */
+  readonly rollingIn: ReadonlyMap<string, number>;
+  /** Clusters in the queue whose namespace has a slot for them. */
+  readonly eligible: readonly Queued[];
 }
 
-/** Who occupies the slots of the fleet, and in which order the others wait. Counted anew after a change. */
+/** How the number of slots is limited. */
+export interface SlotLimits {
+  /** 0 stands for no limit. */
+  readonly slots: number;
+  /**
+   * The percentage of them that the clusters of one namespace may hold while other namespaces have clusters as well.
+   */
+  readonly namespaceShare: number;
+}
+
+const namespaceOf = (key: string): string => splitKey(key)[0];
+
+/**
+ * Who occupies the slots of the fleet, and in which order the others wait. Computed again after each change. One
+ * namespace holds at most a share of the slots: its clusters may stall, and then keep their slots until a person has
+ * fixed them.
+ */
 export class FleetSlots {
   readonly #limit: number;
+  readonly #namespaceShare: number;
   readonly #wake: (key: string) => void;
   readonly #standings = new Map<string, SlotStanding>();
+  /** How many clusters each namespace has. */
+  readonly #namespaces = new Map<string, number>();
   #counted: Counted | null = null;
 
-  /** `limit` 0 stands for no limit. `wake` is called with each cluster that may get a slot now, or has to say more. */
-  constructor(limit: number, wake: (key: string) => void) {
-    this.#limit = limit;
+  /** `wake` is called with each cluster that may get a slot now, or whose message changes. */
+  constructor({ slots, namespaceShare }: SlotLimits, wake: (key: string) => void) {
+    this.#limit = slots;
+    this.#namespaceShare = namespaceShare;
     this.#wake = wake;
   }
 
@@ -35,37 +63,78 @@ export class FleetSlots {
   note(key: string, standing: SlotStanding | null): void {
     const before = this.#standings.get(key) ?? none;
     const now = standing ?? none;
+    const wereShared = this.#isShared;
+    this.#countNamespace(key, standing !== null);
     if (standing === null) this.#standings.delete(key);
     else this.#standings.set(key, standing);
     this.#counted = null;
+    if (wereShared && !this.#isShared) for (const next of this.next()) this.#wake(next);
     const hasLeft = before.waitingSince !== null && now.waitingSince === null;
     if (!now.occupies && (before.occupies || hasLeft)) for (const next of this.next()) this.#wake(next);
-    if (this.#limit > 0 && before.stalled !== now.stalled) {
-      // The message of those that wait has the number of slots that stalled rollouts occupy.
+    if (this.#limit > 0 && before.stuckBy !== now.stuckBy) {
+      // The message of a waiting cluster names the clusters that occupy slots.
       for (const { key: waiting } of this.#count().queue) this.#wake(waiting);
     }
   }
 
   /**
-   * Where a cluster that needs a slot since then waits, or `null` if it gets one. A promise to itself keeps none from
-   * it. `first` is the cluster that goes first.
+   * Where a cluster that has needed a slot since `since` waits, or `null` if it gets one. Its own reservation does not
+   * count against it. `first` is the cluster that goes first.
    */
   placeOf(key: string, since: number, first?: string): FleetPlace | null {
     const own = this.#standings.get(key);
-    const { rolling, stalled, queue } = this.#count();
+    const { rolling, stuck, queue, eligible, rollingIn } = this.#count();
+    const ownRolling = own?.occupies ? 1 : 0;
+    const others = stuck.filter(({ cluster }) => cluster !== key);
+    const isAhead = (other: Queued): boolean => isBefore(other, { key, since });
+    const namespace = namespaceOf(key);
+    const inNamespace =
+      first === undefined && this.#namespaceLimit < this.#limit
+        ? fleetPlace({
+            limit: this.#namespaceLimit,
+            rolling: (rollingIn.get(namespace) ?? 0) - ownRolling,
+            stuck: others.filter(({ cluster }) => namespaceOf(cluster) === namespace),
+            ahead: queue.filter((other) => isAhead(other) && namespaceOf(other.key) === namespace).length,
+          })
+        : null;
+    if (inNamespace !== null) return { ...inNamespace, namespace };
     return fleetPlace({
       limit: this.#limit,
-      rolling: rolling - (own?.occupies ? 1 : 0),
-      stalled: stalled - (own?.stalled ? 1 : 0),
-      ahead: queue.filter((other) => isBefore(other, { key, since })).length,
+      rolling: rolling - ownRolling,
+      stuck: others,
+      ahead: (first === undefined ? eligible : queue).filter(isAhead).length,
       first,
     });
   }
 
-  /** The clusters that get a slot now, the first in the queue first. */
+  /** Several namespaces have clusters. */
+  get #isShared(): boolean {
+    return this.#namespaces.size > 1;
+  }
+
+  /** How many slots one namespace may have. Without a limit there are no shares. */
+  get #namespaceLimit(): number {
+    if (!this.#isShared) return this.#limit;
+    return Math.max(1, Math.ceil((this.#limit * this.#namespaceShare) / 100));
+  }
+
+  #countNamespace(key: string, isThere: boolean): void {
+    if (this.#standings.has(key) === isThere) return;
+    const namespace = namespaceOf(key);
+    const clusters = (this.#namespaces.get(namespace) ?? 0) + (isThere ? 1 : -1);
+    if (clusters > 0) this.#namespaces.set(namespace, clusters);
+    else this.#namespaces.delete(namespace);
+  }
+
+  /** How many slots belong to clusters that cannot continue until a person acts. */
+  get stuck(): number {
+    return this.#count().stuck.length;
+  }
+
+  /** The clusters that get a slot now, in the order of the queue. */
   next(): readonly string[] {
-    const { rolling, queue } = this.#count();
-    return queue.slice(0, freeSlots(this.#limit, rolling)).map(({ key }) => key);
+    const { rolling, eligible } = this.#count();
+    return eligible.slice(0, freeSlots(this.#limit, rolling)).map(({ key }) => key);
   }
 
   #count(): Counted {
@@ -74,11 +143,36 @@ export class FleetSlots {
     const waiting = [...this.#standings].flatMap(([key, { waitingSince: since }]) =>
       since === null ? [] : [{ key, since }],
     );
+    const queue = waiting.toSorted((one, other) => (isBefore(one, other) ? -1 : 1));
+    const rollingIn = this.#rollingIn();
     this.#counted = {
       rolling: standings.filter(({ occupies }) => occupies).length,
-      stalled: standings.filter((one) => one.stalled).length,
-      queue: waiting.toSorted((one, other) => (isBefore(one, other) ? -1 : 1)),
+      stuck: [...this.#standings]
+        .flatMap(([cluster, { stuckBy: rule }]) => (rule === null ? [] : [{ cluster, rule }]))
+        .toSorted((one, other) => (one.cluster < other.cluster ? -1 : 1)),
+      queue,
+      rollingIn,
+      eligible: this.#eligible(queue, rollingIn),
     };
     return this.#counted;
+  }
+
+  #rollingIn(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const [key, { occupies }] of this.#standings) {
+      if (occupies) counts.set(namespaceOf(key), (counts.get(namespaceOf(key)) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  #eligible(queue: readonly Queued[], rollingIn: ReadonlyMap<string, number>): readonly Queued[] {
+    const most = this.#namespaceLimit;
+    if (most >= this.#limit) return queue;
+    const taken = new Map(rollingIn);
+    return queue.filter(({ key }) => {
+      const before = taken.get(namespaceOf(key)) ?? 0;
+      if (before < most) taken.set(namespaceOf(key), before + 1);
+      return before < most;
+    });
   }
 }

@@ -4,8 +4,8 @@ import { type Cache, ownerKey } from '../../objects/cache.ts';
 import type { Fleet } from './fleet-limits.ts';
 
 /**
- * Tells the fleet about each MySQLCluster that exists and is not being deleted, with its MySQLRollout, and about the
- * MySQLRolloutSequences. Any other MySQLRollout has nothing in progress and would never end.
+ * Reports to the fleet each MySQLCluster that exists and is not being deleted, with its MySQLRollout, and the
+ * MySQLRolloutSequences. A MySQLRollout without such a cluster has nothing in progress and would never end.
  */
 export function followFleet(
   { clusters, rollouts, statefulSets, sequences }: Pick<Cache, 'clusters' | 'rollouts' | 'statefulSets' | 'sequences'>,
@@ -17,9 +17,10 @@ export function followFleet(
     const exists = cluster !== undefined && !cluster.deleting;
     const record = rollouts.get(namespace, name);
     const rollout = record?.partial ? undefined : record?.object;
-    fleet.note(key, exists && rollout && isOwnOf(cluster, rollout) ? rollout : null);
     const updateRevision = statefulSets.by('cluster', key)[0]?.updateRevision || null;
+    // Reported before its MySQLRollout: the state in which a cluster was deleted matters to its stage.
     fleet.stages.noteCluster(key, exists ? { labels: cluster.labels, offline: cluster.offline, updateRevision } : null);
+    fleet.note(key, exists && rollout && isOwnOf(cluster, rollout) ? rollout : null);
   };
   const own = (changed: { readonly namespace: string; readonly name: string } | null): void => {
     if (changed !== null) note(nameOf(changed));

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SequenceRecord } from '../../api/rollout-sequence.ts';
+import { mostGone, type SequenceRecord } from '../../api/rollout-sequence.ts';
 import {
+  type GoneCluster,
   type Place,
   type Sequence,
   type StageCount,
@@ -11,7 +12,9 @@ import { nextInStage, stageGates, stageWaits } from '../../core/fleet/stage-wait
 import type { FleetWait } from '../../core/fleet/waits.ts';
 import { withoutRollout } from './fleet-standing.ts';
 
-/** What a MySQLCluster and its StatefulSet say that matters for stages. */
+// The stages of MySQLRolloutSequences and their clusters, kept up to date from the cache.
+
+/** The parts of a MySQLCluster and its StatefulSet that matter for stages. */
 export interface StagedObjects {
   readonly labels: Readonly<Record<string, string>>;
   /** An offline cluster has no pods: it counts in no stage. */
@@ -22,18 +25,18 @@ export interface StagedObjects {
 
 export type StageFacts = typeof withoutRollout;
 
-/** What is known of a cluster, and what follows from it: `null` if the MySQLCluster is not known to exist. */
+/** What is known of a cluster, and what follows from it; `null` if the MySQLCluster is not known to exist. */
 interface Known {
   readonly objects: StagedObjects | null;
   readonly facts: StageFacts;
-  /** It is about to begin. The API server does not show that yet. */
+  /** The rollout is about to begin, and the API server does not show it yet. */
   readonly promised: boolean;
   readonly cluster: StagedCluster | null;
 }
 
 const unknown: Known = { objects: null, facts: withoutRollout, promised: false, cluster: null };
 
-/** What the clusters of a stage wait for, and who is next: when this changes, clusters have to be woken. */
+/** What the clusters of a stage wait for, and which cluster is next: when this changes, clusters have to be woken. */
 interface StageState {
   readonly gates: string;
   readonly next: ReadonlySet<string>;
@@ -42,8 +45,8 @@ interface StageState {
 }
 
 /**
- * The stages of all sequences, from the objects of the API server. Counts are made anew when they are asked for after a
- * change: one pass over the clusters, whatever has changed.
+ * The stages of all sequences, from the objects of the API server. After a change, counts are computed again when they
+ * are next needed, in one pass over the clusters.
  */
 export class Stages {
   readonly #wake: (key: string) => void;
@@ -52,14 +55,20 @@ export class Stages {
   readonly #known = new Map<string, Known>();
   readonly #counts = new Map<string, readonly StageCount[]>();
   readonly #states = new Map<string, readonly StageState[]>();
+  readonly #gone = new Map<string, readonly GoneFromStage[]>();
+  readonly #departed = new Map<string, DepartedSequence>();
+  readonly #wall: () => number;
+  readonly #startedSeconds: number;
 
   /**
-   * `wake` is called with each cluster that may have to decide anew, `changed` with each sequence whose clusters
-   * changed.
+   * `wake` is called with each cluster that may have to decide again, `changed` with each sequence whose clusters have
+   * changed. `wall` is the time in milliseconds since 1970.
    */
-  constructor(wake: (key: string) => void, changed: (sequence: string) => void) {
+  constructor(wake: (key: string) => void, changed: (sequence: string) => void, wall: () => number) {
     this.#wake = wake;
     this.#changed = changed;
+    this.#wall = wall;
+    this.#startedSeconds = wall() / 1000;
   }
 
   /** `null` if the MySQLCluster does not exist or is being deleted. */
@@ -72,27 +81,35 @@ export class Stages {
     this.#note(key, { facts });
   }
 
-  /** The cluster is about to begin, or is not any more. */
+  /** The cluster is about to begin, or no longer is. */
   promise(key: string, promised: boolean): void {
     this.#note(key, { promised });
   }
 
-  /** Everybody who waits for the sequence, or would wait for it now, decides anew. */
+  /** Every cluster that has waited for the sequence, or waits for it now, decides again. */
   noteSequence(name: string, record: SequenceRecord | null): void {
     const before = this.#sequences.get(name);
     if (before !== undefined && before.uid === record?.uid && before.generation === record.generation) {
       this.#sequences.set(name, record);
       return;
     }
-    if (record === null) this.#sequences.delete(name);
-    else this.#sequences.set(name, record);
+    const departed = this.#departed.get(name);
+    this.#departed.delete(name);
+    if (record === null) {
+      this.#sequences.delete(name);
+      const atSeconds = this.#wall() / 1000;
+      if (before !== undefined)
+        this.#departed.set(name, { record: before, gone: this.#gone.get(name) ?? [], atSeconds });
+    } else this.#sequences.set(name, record);
     this.#counts.delete(name);
     this.#states.delete(name);
     for (const [key, { cluster: then }] of this.#known) {
-      this.#note(key, {});
+      this.#note(key, {}, name);
       const now = this.#known.get(key)?.cluster;
       if (now?.waitingSince !== null && (isOf(then, name) || isOf(now, name))) this.#wake(key);
     }
+    const goneBefore = before === undefined && record !== null ? this.#goneBefore(record) : null;
+    this.#keepGone(name, goneBefore === null ? undefined : [...goneBefore, ...(departed?.gone ?? [])]);
     this.#changed(name);
   }
 
@@ -104,11 +121,33 @@ export class Stages {
   waits(key: string, revision: string, nowSeconds: number): readonly FleetWait[] {
     const { cluster, facts } = this.#known.get(key) ?? unknown;
     if (cluster === null) return [];
-    const waitingSince = facts.revision === revision ? cluster.waitingSince : null;
-    return stageWaits({ ...cluster, waitingSince }, (sequence) => this.countsOf(sequence), nowSeconds);
+    const own = facts.revision === revision ? cluster : { ...cluster, waitingSince: null, queuedSince: null };
+    return stageWaits(own, (sequence) => this.countsOf(sequence), nowSeconds);
   }
 
-  /** Whether clusters of a later stage have not begun yet: they depend on how this one does. */
+  /**
+   * Why the cluster may not begin yet although a sequence that selected it has been deleted. A process that starts
+   * later learns of the sequence from a hold in the status, and counts from its own start.
+   */
+  waitsForDeparted(key: string, nowSeconds: number): readonly FleetWait[] {
+    const { objects, facts, cluster } = this.#known.get(key) ?? unknown;
+    if (objects === null || objects.offline) return [];
+    const settled = this.#startedSeconds + sequenceSettlesSeconds;
+    const isLeftHeld = facts.isHeldBySequence && cluster?.places.length === 0;
+    const before: readonly FleetWait[] =
+      isLeftHeld && settled > nowSeconds
+        ? [{ hold: { rule: 'SequenceGone', sequence: null, until: settled }, remainingSeconds: settled - nowSeconds }]
+        : [];
+    const seen = [...this.#departed].flatMap(([sequence, { record, atSeconds }]) => {
+      const until = atSeconds + sequenceSettlesSeconds;
+      if (until <= nowSeconds) this.#departed.delete(sequence);
+      if (until <= nowSeconds || record.stageOf(objects.labels) === null) return [];
+      return [{ hold: { rule: 'SequenceGone', sequence, until } as const, remainingSeconds: until - nowSeconds }];
+    });
+    return seen.length > 0 ? seen : before;
+  }
+
+  /** Whether clusters of a later stage have not begun yet and so depend on this one. */
   laterStageWaits(key: string): boolean {
     return (this.#known.get(key)?.cluster?.places ?? []).some(({ sequence, stage }) =>
       waitsAfter(this.countsOf(sequence), stage),
@@ -122,7 +161,8 @@ export class Stages {
   countsOf(sequence: Sequence): readonly StageCount[] {
     const known = this.#counts.get(sequence.name);
     if (known !== undefined) return known;
-    const counts = stageCounts(sequence, this.#clusters());
+    const gone = this.#gone.get(sequence.name) ?? [];
+    const counts = stageCounts(sequence, this.#clusters(), (stage) => gone.filter((one) => one.stage === stage));
     this.#counts.set(sequence.name, counts);
     return counts;
   }
@@ -141,7 +181,7 @@ export class Stages {
   }
 
   /**
-   * Wakes the clusters for which something has changed since the last time: a stage has opened or closed, or they are
+   * Wakes the clusters for which something has changed since the last call: a stage has opened or closed, or they are
    * next.
    */
   wakeConcerned(name: string): void {
@@ -185,19 +225,77 @@ export class Stages {
     return [...this.#known.values()].map(({ cluster }) => cluster).filter((cluster) => cluster !== null);
   }
 
-  #note(key: string, change: Partial<Known>): void {
+  /** @param changing the sequence that is being changed: a cluster that it no longer selects has not left its stage */
+  #note(key: string, change: Partial<Known>, changing: string | null = null): void {
     const before = this.#known.get(key) ?? unknown;
     const known = { ...before, ...change };
     const cluster = this.#clusterOf(key, known);
     if (cluster === null && known.facts === withoutRollout && !known.promised) this.#known.delete(key);
     else this.#known.set(key, { ...known, cluster });
     if (isDeepStrictEqual(before.cluster, cluster)) return;
+    for (const { sequence, stage } of before.cluster?.places ?? []) {
+      const stays = cluster?.places.some((place) => place.sequence.name === sequence.name && place.stage === stage);
+      if (!stays && before.cluster !== null && sequence.name !== changing) this.#leave(before.cluster, sequence, stage);
+    }
     for (const one of [before.cluster, cluster]) {
       for (const { sequence } of one?.places ?? []) {
+        // A cluster that leaves may have been the last one that had not received the change yet.
+        this.#keepGone(sequence.name);
         this.#counts.delete(sequence.name);
         if (this.#sequences.has(sequence.name)) this.#changed(sequence.name);
       }
     }
+  }
+
+  /** Records that the cluster is no longer in the stage. `was` is its last state there. */
+  #leave(was: StagedCluster, sequence: Sequence, index: number): void {
+    const stage = sequence.stages[index];
+    if (stage === undefined) return;
+    const others = this.clustersOf(sequence.name);
+    const isLast = !others.some(({ places }) => isIn(places, sequence.name, index));
+    const soaks = was.completeSince !== null && was.completeSince + stage.soakSeconds > this.#wall() / 1000;
+    const isChanging =
+      was.completeSince === null || soaks || others.some(({ completeSince }) => completeSince === null);
+    if (!was.failing && !(isLast && isChanging)) return;
+    const gone = { stage: stage.name, cluster: was.key, failing: was.failing, followed: false };
+    this.#keepGone(sequence.name, [...(this.#gone.get(sequence.name) ?? []), gone]);
+  }
+
+  /** Forgets clusters that are back, and those that left before a change which has now reached every cluster. */
+  #keepGone(name: string, known: readonly GoneFromStage[] = this.#gone.get(name) ?? []): void {
+    const sequence = this.#sequences.get(name)?.sequence;
+    if (sequence === undefined) this.#gone.delete(name);
+    if (sequence === undefined || known.length === 0) return;
+    const clusters = this.clustersOf(name);
+    const isRolledOut = clusters.every(({ completeSince }) => completeSince !== null);
+    const hasChange = clusters.some(({ waitingSince, rolling }) => waitingSince !== null || rolling);
+    const stays = known.flatMap((one): readonly GoneFromStage[] => {
+      const index = sequence.stages.findIndex((stage) => stage.name === one.stage);
+      const inStage = clusters.filter(({ places }) => isIn(places, name, index));
+      const isBack = inStage.some(({ key }) => key === one.cluster) || (!one.failing && inStage.length > 0);
+      if (index < 0 || isBack || (one.followed && isRolledOut)) return [];
+      return [{ ...one, followed: one.followed || hasChange }];
+    });
+    const last = [...new Map(stays.map((one) => [`${one.stage} ${one.cluster}`, one])).values()].slice(-mostGone);
+    if (isDeepStrictEqual(last, this.#gone.get(name) ?? [])) return;
+    this.#gone.set(name, last);
+    this.#counts.delete(name);
+    this.#changed(name);
+  }
+
+  /**
+   * What an earlier process wrote, and what it missed: a cluster that the status lists as failing, or as the last one,
+   * has left the stage since.
+   */
+  #goneBefore({ status, sequence }: SequenceRecord): readonly GoneFromStage[] {
+    return (status.stages ?? []).flatMap(({ name: stage, gone = [], clusters, failing, state, stoppedBy }) => {
+      const index = sequence.stages.findIndex((one) => one.name === stage);
+      const inStage = this.clustersOf(sequence.name).filter(({ places }) => isIn(places, sequence.name, index));
+      const hasLeft = stoppedBy !== undefined && !inStage.some(({ key }) => key === stoppedBy);
+      const isLast = clusters > 0 && inStage.length === 0 && state !== 'Complete';
+      const left = { stage, cluster: stoppedBy ?? sequence.name, failing: failing > 0, followed: false };
+      return [...gone.map((one) => ({ ...one, stage })), ...(hasLeft && (failing > 0 || isLast) ? [left] : [])];
+    });
   }
 
   #clusterOf(key: string, { objects, facts, promised }: Known): StagedCluster | null {
@@ -208,8 +306,9 @@ export class Stages {
       places: objects.offline ? [] : this.#placesOf(objects),
       rolling: facts.rolling || promised,
       waitingSince: facts.waitingSince === null ? null : facts.waitingSince / 1000,
+      queuedSince: facts.queuedSince === null ? null : facts.queuedSince / 1000,
       wantsTurn: facts.wantsTurn && !promised,
-      // Another revision than that of the status: whether members are stale is not known yet.
+      // The revision differs from that in the status: it is not known yet whether members are stale.
       completeSince:
         complete !== null && (objects.updateRevision ?? complete.revision) === complete.revision
           ? complete.since
@@ -225,6 +324,22 @@ export class Stages {
     });
   }
 }
+
+/** How long a sequence has to be gone before clusters may begin. */
+const sequenceSettlesSeconds = 30;
+
+interface DepartedSequence {
+  readonly record: SequenceRecord;
+  readonly gone: readonly GoneFromStage[];
+  readonly atSeconds: number;
+}
+
+interface GoneFromStage extends GoneCluster {
+  readonly stage: string;
+}
+
+const isIn = (places: readonly Place[], sequence: string, stage: number): boolean =>
+  places.some((place) => place.sequence.name === sequence && place.stage === stage);
 
 const waitsAfter = (counts: readonly StageCount[], stage: number): boolean =>
   counts.slice(stage + 1).some(({ notBegun }) => notBegun > 0);

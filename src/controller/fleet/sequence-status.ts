@@ -9,10 +9,13 @@ import { omitUndefined } from '../../base/json.ts';
 import { concurrencyOf, othersStage, type Stage, type StageCount } from '../../core/fleet/stage-counts.ts';
 import { stageGates } from '../../core/fleet/stage-waits.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
+import { notYet } from '../../core/rules/fleet.ts';
 import { timeText } from '../../core/sentences.ts';
 import { type Occurrence, referenceTo } from '../../kube/event.ts';
 import type { SequenceNumbers } from '../../telemetry/metrics.ts';
 import { conditionsAfter } from '../facts/policy-in-force.ts';
+
+// The status of a MySQLRolloutSequence, from the counts of its stages.
 
 /** What is known of a sequence at one moment. */
 export interface SequenceObservation {
@@ -28,7 +31,7 @@ const mostConflicts = 100;
 
 type Finding = Pick<Condition, 'reason' | 'message'>;
 
-/** The status that follows from an observation. Unchanged parts equal those of the stored status. */
+/** The status that follows from an observation. Unchanged parts equal those in the stored status. */
 export function sequenceStatusOf(observation: SequenceObservation): SequenceStatus {
   const { record, counts, conflicts } = observation;
   const stages = stageStatuses(observation);
@@ -61,7 +64,7 @@ export function sequenceNumbers(
   };
 }
 
-/** The Unix time at which time alone changes the status next, or `null`. */
+/** The Unix time at which the status will change by itself next, or `null`. */
 export function sequenceChangesAt({ counts, record, nowSeconds }: SequenceObservation): number | null {
   const ends = record.sequence.stages
     .map((stage, index) => soakEnd(stage, counts[index]))
@@ -81,10 +84,10 @@ function stageStatuses(observation: SequenceObservation): readonly StageStatus[]
   return record.sequence.stages.flatMap((stage, index) => {
     const count = counts[index];
     if (count === undefined) return [];
-    const { clusters, upToDate, rolling, waiting, failing } = count;
+    const { clusters, upToDate, rolling, waiting, failing, gone } = count;
     const state = stageState(observation, stage, index, count);
     const soakedUntil = state === 'Soaking' ? timeText(soakEnd(stage, count) ?? 0) : undefined;
-    const stoppedBy = count.failed ?? count.unfinished ?? undefined;
+    const stoppedBy = count.failed ?? count.unfinished ?? gone[0]?.cluster;
     return [
       omitUndefined<StageStatus>({
         name: stage.name,
@@ -96,6 +99,10 @@ function stageStatuses(observation: SequenceObservation): readonly StageStatus[]
         failing,
         soakedUntil,
         stoppedBy,
+        gone:
+          gone.length === 0
+            ? undefined
+            : gone.map(({ cluster, failing: failed, followed }) => ({ cluster, failing: failed, followed })),
       }),
     ];
   });
@@ -107,14 +114,16 @@ function stageState(
   index: number,
   count: StageCount,
 ): StageStatus['state'] {
-  if (count.clusters === 0) return 'Empty';
+  if (count.gone.some((one) => one.failing)) return 'Failing';
+  if (count.clusters === 0) return count.gone.length > 0 ? 'Waiting' : 'Empty';
   if (count.failing > stage.maxFailures) return 'Failing';
   const until = soakEnd(stage, count);
   if (until !== null) return until > nowSeconds ? 'Soaking' : 'Complete';
   const waits = stageGates(record.sequence, counts, index).some(
     (gate) => !('until' in gate) || gate.until > nowSeconds,
   );
-  return count.rolling > 0 || (count.waiting > 0 && !waits) ? 'Rolling' : 'Waiting';
+  // Clusters that a person holds, for example by a freeze, do not begin.
+  return count.rolling > 0 || (count.queue.length > 0 && !waits) ? 'Rolling' : 'Waiting';
 }
 
 /** `Ready`: every stage is complete. `Stalled`: a person has to help. `Progressing`: neither. */
@@ -152,29 +161,28 @@ function stalledBy({ record, counts, conflicts }: SequenceObservation): Finding 
       message: `${conflicts.length} of the clusters are selected by another sequence as well, ${cluster} among them`,
     };
   }
-  const failing = stageGates(record.sequence, counts, 0).find(({ rule }) => rule === 'StageFailing');
-  return failing === undefined ? null : message(failing);
+  const gates = record.sequence.stages.flatMap((_, index) => stageGates(record.sequence, counts, index));
+  const [stopping] = gates.filter(({ rule }) => rule === 'StageFailing' || rule === 'StageMemberGone');
+  return stopping === undefined ? null : message(stopping);
 }
 
 function progressFinding({ name, state, clusters, upToDate, soakedUntil, stoppedBy }: StageStatus): Finding {
   if (soakedUntil !== undefined) return { reason: 'Soaking', message: `stage ${name} soaks until ${soakedUntil}` };
-  const waitsFor = stoppedBy === undefined ? '' : `, ${stoppedBy} is not`;
-  return {
-    reason: state,
-    message: `stage ${name}: ${upToDate} of ${clusters} clusters are up to date and healthy${waitsFor}`,
-  };
+  const left = clusters - upToDate;
+  const waitsFor =
+    stoppedBy === undefined || left === 0
+      ? 'all clusters are up to date and healthy'
+      : notYet(left, clusters, stoppedBy);
+  return { reason: state, message: `stage ${name}: ${waitsFor}` };
 }
 
-/** A selector that selects nothing may be a mistake: without canaries nothing shows a bad change. */
+/** A stage without clusters may be a mistake: without canaries nothing reveals a bad change. */
 function sayingEmpty({ reason, message }: Finding, stages: readonly StageStatus[]): Finding {
   const empty = stages.filter(({ name, state }) => state === 'Empty' && name !== othersStage).map(({ name }) => name);
   return { reason, message: empty.length === 0 ? message : `${message}; without clusters: ${empty.join(', ')}` };
 }
 
-/**
- * What to tell of the change from the stored status to this one: each stage that completes or fails, and what stalls
- * it.
- */
+/** The events between the stored status and this one: each stage that completes or fails, and what stalls it. */
 export function sequenceEvents(record: SequenceRecord, after: SequenceStatus): readonly Occurrence[] {
   const { status: before } = record;
   const regarding = referenceTo(sequenceKind, record);

@@ -4,12 +4,12 @@ import type { ApiError } from '../../kube/api-error.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
 import type { StepResult } from '../../objects/execute.ts';
 import { admissionNotInForce, type StrategyKeeper } from '../../objects/strategy.ts';
-import type { AdmissionFinding, Steps } from '../facts/memory.ts';
+import type { AdmissionFinding, Steps } from './memory.ts';
 
-/** Further attempts are not remembered: adoptions are rarest by then. */
+/** Further attempts are not remembered: by then adoptions have reached their lowest rate. */
 const mostAdoptions = 10;
 
-/** After a dry run. A failure for another reason does not change what is known about admission. */
+/** After a dry run. A failure for a different reason does not change what is known about admission. */
 export function afterDryRun(steps: Steps, mode: AdmissionFinding['mode'], failure: ApiError, now: number): Steps {
   if (failure.reason !== admissionNotInForce) return steps;
   const before = steps.admissionProblem;
@@ -17,7 +17,7 @@ export function afterDryRun(steps: Steps, mode: AdmissionFinding['mode'], failur
   return { ...steps, admissionProblem: { mode, finding: failure.message, tries, atMilliseconds: now } };
 }
 
-/** After a step whose dry run has shown who keeps the strategy. `null` if none has. */
+/** After a step whose dry run may have shown what keeps the strategy; `null` if it did not. */
 export const afterKeeper = (steps: Steps, keeper: StrategyKeeper | null, now: number): Steps =>
   keeper === null
     ? steps
@@ -25,7 +25,7 @@ export const afterKeeper = (steps: Steps, keeper: StrategyKeeper | null, now: nu
 
 /**
  * Counts adoptions, including those with an unknown result. A release resets the count: a later adoption is intended. A
- * StatefulSet that lets new pods come up at the update revision again was adopted before.
+ * StatefulSet that only returns new pods to the update revision was adopted before.
  */
 export function afterAdoption(
   steps: Steps,

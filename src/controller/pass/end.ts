@@ -5,9 +5,12 @@ import { stepIdentity } from '../../core/step.ts';
 import { ApiError, isTooManyRequests } from '../../kube/api-error.ts';
 import type { RunResult } from '../../kube/work-queue.ts';
 import type { StepAnswer } from '../../objects/execute.ts';
-import type { AdmissionFinding } from '../facts/memory.ts';
+import type { InPlaceDryRun } from '../questions/in-place-facts.ts';
+import type { AdmissionFinding } from './memory.ts';
 import type { Observation } from './observe.ts';
 import type { Pass } from './pass.ts';
+
+// How a pass ends, and when the next one follows.
 
 export interface Acted extends StepAnswer {
   readonly kind: 'acted';
@@ -18,48 +21,48 @@ export interface Acted extends StepAnswer {
 }
 
 /**
- * Whether an eviction was refused with 429. The API server answers so for a budget; webhooks that guard evictions do
- * so as well.
+ * Whether an eviction was refused with 429. The API server answers like that because of a budget, and so do webhooks
+ * that guard evictions.
  */
 export const isRefusedByBudget = ({ kind }: Step, { result, failure }: StepAnswer): boolean =>
   kind === 'evict' && result === 'refused' && isTooManyRequests(failure);
 
-export type PassOutcome =
+type Outcome =
   | Acted
-  /** No step was due, or it is for a later pass. */
+  /** No step was due, or the step has to wait for a later pass. */
   | { readonly kind: 'nothing' }
   /** An intent is settled: its step has happened, or can no longer happen. */
   | { readonly kind: 'settled'; readonly intent: Intent }
-  /** Nothing was sent. `intent` was written for it; `error` is what the pass rejects with once it is told. */
+  /** Nothing was sent. `intent` was written for it; the pass rejects with `error` once that is reported. */
   | { readonly kind: 'failed'; readonly failure: StepFailure; readonly intent?: Intent; readonly error?: ApiError }
-  /** Updates in place were tried as dry runs. */
+  /** Updates in place were sent as dry runs. */
   | {
       readonly kind: 'inPlace';
       readonly revision: string;
-      /** The answers to dry runs, by the uid of the pod: the API server's words, or `null` if it accepts. */
-      readonly answers: readonly { readonly uid: string; readonly refusal: string | null }[];
+      readonly answers: readonly InPlaceDryRun[];
     }
-  /** A dry run had an unexpected result: no step was tried. */
+  /** A dry run had an unexpected result, so no step was attempted. */
   | { readonly kind: 'admission'; readonly mode: AdmissionFinding['mode']; readonly error: ApiError };
 
-export type End = PassOutcome &
+/** How a pass ended, and when the next one follows. */
+export type End = Outcome &
   RunResult & {
     /**
-     * What to report: an observation that was just made, or the cached one. `null` if another pass follows at once, or
-     * if the cluster no longer exists.
+     * What to report: an observation that was just made, or the cached one. `null` if another pass follows immediately,
+     * or if the cluster no longer exists.
      */
     readonly report: Observation | 'cached' | null;
   };
 
 export const nothingToReport: End = { kind: 'nothing', report: null };
-/** Another pass follows at once. */
+/** Another pass follows immediately. */
 export const again = { report: null, requeueAfterMilliseconds: 0 } as const;
 /** The delay after a fresh read vetoed a step. Usually a watch event arrives earlier. */
 export const vetoed: RunResult = { requeueAfterMilliseconds: 1000 };
 
 /**
- * The maximum age of a confirmation: twice what an API server takes that is busy with a whole fleet. A confirmation
- * that is too old is repeated, and makes it busier still (docs/decisions/0023).
+ * The maximum age of a confirmation: twice as long as a confirmation takes on an API server that is busy with a whole
+ * fleet. A confirmation that is too old is repeated, which makes the server busier still (docs/decisions/0023).
  */
 export const confirmationMilliseconds = 2000;
 
@@ -76,7 +79,7 @@ export const tooSlow = (step: Step, observation: Observation): StepFailure => ({
   message: `reading everything again, writing the intent and sending the step took more than ${confirmationMilliseconds} ms`,
 });
 
-/** The API server's response as the failure of a step. Without a step, none can be decided. */
+/** The API server's response as the failure of a step. Without one, no step can be decided. */
 export const refusedBy = ({ message, retryAfterSeconds }: ApiError, step: string | null): StepFailure => ({
   ...firstFailure,
   step,
@@ -86,14 +89,14 @@ export const refusedBy = ({ message, retryAfterSeconds }: ApiError, step: string
 });
 
 /**
- * How a pass ends whose request the API server refuses: no step may be taken before that is told. Throws any other
- * error, such as that of a shutdown or a lost lease. Without a step the pass rejects once it is told.
+ * The end of a pass after the API server refused a request: no step may be done before that is reported. Throws any
+ * other error, for example a shutdown or a lost lease. Without a step the pass rejects once that is reported.
  */
 export function failedBy(error: unknown, { context, signal }: Pass, step: string | null): End {
   if (!(error instanceof ApiError) || signal.aborted || !context.isLeading()) throw error;
   return { kind: 'failed', report: 'cached', failure: refusedBy(error, step), ...(step === null && { error }) };
 }
 
-/** An update in place of the primary of several members. To replace its pod would have taken a switchover. */
+/** An update in place of a primary that has replicas. Replacing its pod would have required a switchover. */
 export const sparesSwitchover = (step: Step, { cluster }: Observation['objects']): boolean =>
   step.kind === 'updateInPlace' && cluster.replicas > 1 && step.targets[0].ordinal === cluster.primaryIndex;

@@ -1,13 +1,17 @@
+import type { RolloutStatus } from '../../api/rollout-status.ts';
 import type { World } from '../../base/world.ts';
 import type { Decision } from '../../core/decision.ts';
 import type { MemberState } from '../../core/member.ts';
 import { isRequestedByUser } from '../../core/rules/catalogue.ts';
-import { type ObservedFacts, waitedOnRequest } from '../facts/collect-facts.ts';
 import { isSwitchedOver, unreported } from '../facts/last-step.ts';
-import type { Memory, Seen } from '../facts/memory.ts';
+import { whileOutstanding } from '../questions/questions.ts';
+import { type ObservedFacts, waitedOnRequest } from './collect-facts.ts';
+import type { Memory, Seen } from './memory.ts';
+
+// When facts were first seen, for times in the status that do not depend on when it is written.
 
 /**
- * Changes of the update revision may follow each other before the status is written, and MOCO may revert one at once.
+ * The update revision may change several times before the status is written, and MOCO may revert a change immediately.
  */
 export function revisionSeen(
   before: Seen['updateRevision'],
@@ -26,15 +30,15 @@ export const firstSeen = (
   memory: Memory,
   now: string,
   nowMilliseconds: number,
-): Pick<Seen, 'holding' | 'back' | 'switchedOverAt' | 'begun' | 'moved' | 'completed'> => ({
-  holding: holdingAfter(decision, memory.seen, now, nowMilliseconds),
+): Pick<Seen, 'holding' | 'earlier' | 'back' | 'switchedOverAt' | 'begun' | 'moved' | 'completed'> => ({
+  ...holdingAfter(decision, memory.seen, facts.rollout?.status?.hold, now, nowMilliseconds),
   back: backAfter(facts, decision, memory.seen, now),
   switchedOverAt: switchedOverAfter(facts, memory, now),
   ...progressAfter(facts, decision, memory, now),
   completed: completedAfter(facts, decision, memory.seen, now),
 });
 
-/** A complete rollout is remembered even if a newer one begins before the status is written. */
+/** A complete rollout is remembered even if another one begins before the status is written. */
 function completedAfter(
   { objects, rollout }: ObservedFacts,
   { complete }: Decision,
@@ -47,19 +51,28 @@ function completedAfter(
 }
 
 /**
- * A due step does not end the hold before it, nor does what is read for it: that hold continues if the step is not
- * done.
+ * A due step does not end the current hold, nor do the reads before it: the hold continues if the step is not done. A
+ * hold that covers another one does not end that one.
  */
 function holdingAfter(
-  { hold, step }: Decision,
-  { holding }: Seen,
+  { hold, step, beneath }: Decision,
+  { holding, earlier }: Seen,
+  shown: RolloutStatus['hold'],
   since: string,
   sinceMilliseconds: number,
-): Seen['holding'] {
-  if (hold === null) return step.kind === 'none' ? null : holding;
-  return hold.rule === 'RecreationUnknown' || holding?.rule === hold.rule
-    ? holding
-    : { rule: hold.rule, sinceMilliseconds, since };
+): Pick<Seen, 'holding' | 'earlier'> {
+  if (hold === null) return step.kind === 'none' ? { holding: null, earlier: [] } : { holding, earlier };
+  if (whileOutstanding(hold.rule) === 'the hold before') return { holding, earlier };
+  const isCovered = shown !== undefined && beneath.some(({ rule }) => rule === shown.rule);
+  const known = [
+    ...(holding === null ? [] : [holding]),
+    ...earlier,
+    ...(isCovered ? [{ rule: shown.rule, since: shown.since, sinceMilliseconds }] : []),
+  ];
+  return {
+    holding: known.find(({ rule }) => rule === hold.rule) ?? { rule: hold.rule, sinceMilliseconds, since },
+    earlier: beneath.flatMap(({ rule }) => known.find((one) => one.rule === rule) ?? []),
+  };
 }
 
 function backAfter({ objects }: ObservedFacts, { members }: Decision, { back }: Seen, now: string): Seen['back'] {
@@ -82,8 +95,8 @@ function switchedOverAfter({ objects, rollout }: ObservedFacts, memory: Memory, 
 }
 
 /**
- * A rollout makes progress when another member reaches the update revision or participates, a step is done, or a user
- * resumes it. A container that crashes repeatedly is not progress.
+ * A rollout makes progress when another member reaches the update revision or participates, when a step is done, or
+ * when a user resumes it. A container that crashes repeatedly is not progress.
  */
 function progressAfter(
   { objects, rollout }: ObservedFacts,

@@ -1,4 +1,3 @@
-import type { PolicyRecord } from '../../api/rollout-policy.ts';
 import { timestampOf } from '../../base/json.ts';
 import { decide } from '../../core/decide.ts';
 import type { Decision } from '../../core/decision.ts';
@@ -6,14 +5,17 @@ import { isAtLeast } from '../../kube/raw-object.ts';
 import { splitKey } from '../../kube/store.ts';
 import { Ages } from '../../moco/ages.ts';
 import type { LiveObjects } from '../../objects/cluster-reader.ts';
-import { collectFacts, type ObservedFacts } from '../facts/collect-facts.ts';
 import { writesSeen } from '../facts/contention.ts';
 import { unseen } from '../facts/last-step.ts';
-import type { Memory } from '../facts/memory.ts';
+import type { Answers } from '../questions/questions.ts';
+import { collectFacts, type ObservedFacts } from './collect-facts.ts';
 import { firstSeen, revisionSeen } from './first-seen.ts';
+import type { Memory } from './memory.ts';
 import type { Pass } from './pass.ts';
 
-/** The facts about a cluster at one moment, the decision, and what is remembered of the cluster with what was seen. */
+/**
+ * The facts about a cluster at one moment, the decision, and the memory of the cluster including what was just seen.
+ */
 export interface Observation extends ObservedFacts {
   readonly decision: Decision;
   readonly memory: Memory;
@@ -24,14 +26,14 @@ export interface Observation extends ObservedFacts {
   readonly nowMilliseconds: number;
 }
 
-/**
- * Observes a cluster from objects that were just read, which show all own writes. `policies` are those that were read
- * too.
- */
-export const observeLive = (pass: Pass, live: LiveObjects, policies?: readonly PolicyRecord[]): Observation =>
-  observe(pass, live, [], pass.memory.unseen, policies);
+/** Observes a cluster from objects that were just read, which show all own writes, and from the given answers. */
+export const observeLive = (pass: Pass, live: LiveObjects, answers: Answers = pass.memory.answers): Observation =>
+  observe({ ...pass, memory: { ...pass.memory, answers } }, live, [], pass.memory.unseen);
 
-/** Observes a cluster from the cache. The MySQLRollout may be from an own write. `null` if there is no such cluster. */
+/**
+ * Observes a cluster from the cache. The MySQLRollout may come from a write of this process. `null` if there is no such
+ * cluster.
+ */
 export function observeCached(pass: Pass): Observation | null {
   const { key, memory, context } = pass;
   const objects = context.cache.objects(key);
@@ -44,13 +46,12 @@ export function observeCached(pass: Pass): Observation | null {
   });
 }
 
-/** Changes nothing. `awaited` are the own writes that the objects do not show. */
+/** Changes nothing. `awaited` are the writes of this process that the objects do not show yet. */
 function observe(
   { memory, context }: Pass,
   { objects, rollout }: LiveObjects,
   awaited: Memory['unseen']['writes'],
   left: Memory['unseen'],
-  policies?: readonly PolicyRecord[],
 ): Observation {
   const { world } = context;
   const [now, nowMilliseconds] = [timestampOf(world.wall()), world.monotonic()];
@@ -62,9 +63,9 @@ function observe(
     specWrites: writesSeen(memory.seen.specWrites, statefulSet, nowMilliseconds),
   };
   const known = { ...memory, seen };
-  const facts = collectFacts(objects, rollout, { ...known, unseen: { ...left, writes: awaited } }, context, policies);
+  const facts = collectFacts(objects, rollout, { ...known, unseen: { ...left, writes: awaited } }, context);
   const decision = decide(facts.snapshot, facts.policy);
-  const after = { ...seen, ...firstSeen(facts, decision, known, now, nowMilliseconds) };
+  const after = { ...seen, policies: facts.knownPolicies, ...firstSeen(facts, decision, known, now, nowMilliseconds) };
   const { holding } = after;
   const holds = decision.hold !== null && holding !== null;
   const heldForSeconds = holds ? (nowMilliseconds - holding.sinceMilliseconds) / 1000 : 0;

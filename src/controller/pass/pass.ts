@@ -1,45 +1,35 @@
 import type { Log, World } from '../../base/world.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
-import type { DelayReader } from '../../moco/agent.ts';
-import type { MysqlAsker } from '../../mysql/mysql-asker.ts';
 import type { Cache } from '../../objects/cache.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
-import type { Dependencies } from '../facts/collect-facts.ts';
-import type { Memory } from '../facts/memory.ts';
-import type { Checks } from '../fleet/check-answers.ts';
 import type { Fleet } from '../fleet/fleet-limits.ts';
-import type { RecentNodes } from '../fleet/recent-nodes.ts';
+import type { Sources } from '../questions/asking.ts';
+import type { Dependencies } from './collect-facts.ts';
+import type { Memory } from './memory.ts';
 
-export interface Context extends Dependencies {
+export interface Context extends Omit<Dependencies, 'cache' | 'checks' | 'mysql'>, Sources {
   readonly cache: Cache;
   readonly fleet: Fleet;
-  readonly checks: Pick<Checks, 'factsFor' | 'ask' | 'forget'>;
   readonly client: ApiClient;
-  readonly delays: DelayReader;
-  /** `undefined` while the feature gate `ReplicationFacts` is off. */
-  readonly mysql?: MysqlAsker | undefined;
-  readonly nodes: RecentNodes;
-  /** Nodes and PersistentVolumes have no namespace, so a controller of some namespaces may lack the right to them. */
-  readonly mayLackNodes: boolean;
   readonly world: World;
   readonly log: Log;
   readonly recorder: Pick<EventRecorder, 'record'>;
   readonly metrics: RolloutMetrics;
-  /** The holder identity of this process in intents. Every start has a new one. */
+  /** The holder identity of this process in intents. Each start has a new one. */
   readonly holder: string;
   /** No write is started once this returns false. */
   readonly isLeading: () => boolean;
 }
 
-/** One pass over one cluster. What a part may request is in the type of its `api`. */
+/** One pass over one cluster. What a part of the pass may request is in the type of its `api`. */
 export interface Pass<Api extends ClusterReader = ClusterReader> {
   /** `namespace/name`. */
   readonly key: string;
   readonly memory: Memory;
   readonly signal: AbortSignal;
-  /** Its requests end with the signal. */
+  /** The signal cancels its requests. */
   readonly api: Api;
   readonly context: Context;
 }

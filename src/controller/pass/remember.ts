@@ -7,19 +7,20 @@ import type { StepFailure } from '../../core/snapshot.ts';
 import { isDisruptive, ruleOf } from '../../core/step.ts';
 import { admissionNotInForce, releaseUnsafe } from '../../objects/strategy.ts';
 import { loweredTo } from '../facts/contention.ts';
-import { type Finished, isFailedTry, unreported } from '../facts/last-step.ts';
-import type { Memory, Steps } from '../facts/memory.ts';
-import type { Readings } from '../facts/readings.ts';
+import { isFailedTry, type UnreportedStep, unreported } from '../facts/last-step.ts';
+import { type InPlaceDryRun, withDryRuns } from '../questions/in-place-facts.ts';
+import type { Answers } from '../questions/questions.ts';
 import { afterAdoption, afterDryRun, afterKeeper } from './admission-memory.ts';
 import {
   type Acted,
+  type End,
   identityOfStep,
   isRefusedByBudget,
-  type PassOutcome,
   refusedBy,
   sparesSwitchover,
   tooSlow,
 } from './end.ts';
+import type { Memory, Steps } from './memory.ts';
 import type { Observation } from './observe.ts';
 
 // The only file that changes what is remembered of a cluster.
@@ -28,15 +29,15 @@ function put(memory: Memory, groups: Partial<Memory>): void {
   Object.assign(memory, groups);
 }
 
-/** Remembers what an observation saw. Nothing may be remembered between the two. */
+/** Remembers what an observation saw. Nothing else may be remembered between the observation and this call. */
 export function rememberSeen(memory: Memory, observation: Observation): Observation {
   const { seen, unseen } = observation.memory;
   put(memory, { seen, unseen });
   return observation;
 }
 
-export function rememberRead(memory: Memory, read: Partial<Readings>): void {
-  put(memory, { readings: { ...memory.readings, ...read } });
+export function rememberAnswers(memory: Memory, answers: Partial<Answers>): void {
+  put(memory, { answers: { ...memory.answers, ...answers } });
 }
 
 /** Remembers that no intent blocks the next step, and that a MySQLRollout exists. */
@@ -45,24 +46,24 @@ export function rememberPrepared(memory: Memory): void {
 }
 
 /** Remembers what later passes need to know about this one. */
-export function remember(memory: Memory, outcome: PassOutcome, world: World): void {
+export function remember(memory: Memory, end: End, world: World): void {
   const now = world.monotonic();
   const { steps } = memory;
-  switch (outcome.kind) {
+  switch (end.kind) {
     case 'nothing':
       return;
     case 'settled':
-      return put(memory, { steps: { ...steps, settledIntent: outcome.intent.id } });
+      return put(memory, { steps: { ...steps, settledIntent: end.intent.id } });
     case 'failed': {
-      const settledIntent = outcome.intent?.id ?? steps.settledIntent;
-      return put(memory, { steps: { ...steps, settledIntent, failure: failureAfter(steps, outcome.failure, now) } });
+      const settledIntent = end.intent?.id ?? steps.settledIntent;
+      return put(memory, { steps: { ...steps, settledIntent, failure: failureAfter(steps, end.failure, now) } });
     }
     case 'admission':
-      return put(memory, { steps: afterDryRun(steps, outcome.mode, outcome.error, now) });
+      return put(memory, { steps: afterDryRun(steps, end.mode, end.error, now) });
     case 'inPlace':
-      return rememberRead(memory, inPlaceAfter(memory.readings, outcome.revision, outcome.answers));
+      return rememberDryRuns(memory, end.revision, end.answers);
     case 'acted':
-      return rememberActed(memory, outcome, world);
+      return rememberActed(memory, end, world);
   }
 }
 
@@ -72,7 +73,7 @@ function rememberActed(memory: Memory, acted: Acted, world: World): void {
   if ((step.kind === 'updateInPlace' || step.kind === 'resizeInPlace') && acted.result === 'refused') {
     const refusal = message ?? 'no reason given';
     const answers = step.targets.map(({ uid }) => ({ uid, refusal }));
-    rememberRead(memory, inPlaceAfter(memory.readings, step.revision, answers));
+    rememberDryRuns(memory, step.revision, answers);
   }
   const ended = isDisruptive(step)
     ? afterDisruption(memory.steps, acted, now)
@@ -82,7 +83,7 @@ function rememberActed(memory: Memory, acted: Acted, world: World): void {
   const failure = failureOf(acted);
   const holding = acted.done.length > 0 ? null : memory.seen.holding;
   put(memory, {
-    seen: { ...memory.seen, holding },
+    seen: { ...memory.seen, holding, earlier: acted.done.length > 0 ? [] : memory.seen.earlier },
     unseen: { ...memory.unseen, writes: ownWrites },
     steps:
       failure === 'passing'
@@ -115,7 +116,7 @@ function afterDisruption(steps: Steps, acted: Acted, now: number): Steps {
         budgets: new Map(objects.budgets.map((budget) => [budget.name, budget.resourceVersion])),
       },
     }),
-    finished: {
+    unreported: {
       lastStep: {
         step: step.kind,
         rule: ruleOf(step),
@@ -126,7 +127,7 @@ function afterDisruption(steps: Steps, acted: Acted, now: number): Steps {
       },
       result,
       revision: intent.revision,
-      // The write of a partition has one target, the StatefulSet, which then replaces the members.
+      // Writing a partition has one target, the StatefulSet, which then replaces the members.
       disrupted: ['delete', 'evict', 'restore'].includes(step.kind) ? done.length : isLowered ? step.targets.length : 0,
       sparesSwitchover: sparesSwitchover(step, objects),
       demotion: demotionOf(step, intent.at),
@@ -134,22 +135,11 @@ function afterDisruption(steps: Steps, acted: Acted, now: number): Steps {
   };
 }
 
-/** A refused member is replaced instead, as long as the update revision is the same. */
-function inPlaceAfter(
-  { inPlace }: Readings,
-  revision: string,
-  answers: Extract<PassOutcome, { kind: 'inPlace' }>['answers'],
-): Pick<Readings, 'inPlace'> {
-  const accepted = new Map(inPlace.accepted);
-  const refusals = new Map(inPlace.refusals);
-  for (const { uid, refusal } of answers) {
-    if (refusal === null) accepted.set(uid, revision);
-    else refusals.set(uid, { revision, message: refusal });
-  }
-  return { inPlace: { ...inPlace, accepted, refusals } };
+function rememberDryRuns(memory: Memory, revision: string, dryRuns: readonly InPlaceDryRun[]): void {
+  rememberAnswers(memory, { inPlace: withDryRuns(memory.answers.inPlace, revision, dryRuns) });
 }
 
-function demotionOf(step: Acted['step'], askedAt: string): Finished['demotion'] {
+function demotionOf(step: Acted['step'], askedAt: string): UnreportedStep['demotion'] {
   // The switchover of a former primary is complete.
   if (step.kind === 'undemote' && step.reason === 'NoLongerPrimary') return null;
   if (step.kind === 'undemote') return isFailedTry(step.reason) ? 'timedOut' : 'takenBack';
@@ -158,14 +148,14 @@ function demotionOf(step: Acted['step'], askedAt: string): Finished['demotion'] 
   return { askedAt, pod: { name, uid } };
 }
 
-/** After a step that does not disrupt a member. Its success shows on the object and is not written to the status. */
+/** After a step that does not disrupt a member. Its success shows in the object and is not written to the status. */
 function afterAdjustment(steps: Steps, { step, result, message, failure }: Acted, world: World): Steps {
   const now = world.monotonic();
   const unsafe = failure?.reason === releaseUnsafe ? failure.message : null;
   const after = { ...steps, releaseRefusal: unsafe === null ? null : { message: unsafe, atMilliseconds: now } };
   if (failure === null || step.kind === 'none') return after;
   const isKept = step.kind === 'setStrategy' && step.newPods === 'CurrentRevision';
-  const finished: Finished = {
+  const last: UnreportedStep = {
     lastStep: {
       step: step.kind,
       rule: step.kind,
@@ -180,7 +170,7 @@ function afterAdjustment(steps: Steps, { step, result, message, failure }: Acted
     demotion: null,
   };
   return afterDryRun(
-    { ...after, finished: steps.finished ?? finished },
+    { ...after, unreported: steps.unreported ?? last },
     isKept ? 'CurrentRevision' : 'OnDelete',
     failure,
     now,
@@ -188,7 +178,7 @@ function afterAdjustment(steps: Steps, { step, result, message, failure }: Acted
 }
 
 /**
- * Why the same step must not be retried at once. `null` if nothing prevents it, `passing` if a watch event will
+ * Why the same step must not be retried immediately. `null` if nothing prevents that, `passing` if a watch event will
  * trigger the retry.
  */
 function failureOf(acted: Acted): StepFailure | 'passing' | null {
@@ -196,16 +186,16 @@ function failureOf(acted: Acted): StepFailure | 'passing' | null {
   if (tooLate) return tooSlow(step, observation);
   if (result === 'conflict' && isDisruptive(step)) return 'passing';
   if (failure === null) return null;
-  // A refusal by a budget becomes a hold that says when to retry. Without a budget there is no such hold.
+  // A refusal because of a budget becomes a hold that says when to retry. Without a budget there is no such hold.
   if (isRefusedByBudget(step, acted) && observation.snapshot.budgets.length > 0) return null;
-  // The result of a dry run is a separate fact: the core decides what it means and when to retry. It does not for a
-  // StatefulSet that is adopted already, whose strategy it takes for granted.
+  // The result of a dry run is a separate fact: the core decides what it means and when to retry. If the StatefulSet is
+  // already adopted, the core assumes its strategy and ignores the dry run.
   if (failure.reason === releaseUnsafe) return 'passing';
   if (failure.reason === admissionNotInForce && !isTakenForGranted(step, observation)) return 'passing';
   return refusedBy(failure, identityOfStep(step, observation));
 }
 
-/** Who is adopted already, and is to be at OnDelete. */
+/** Whether the StatefulSet is already adopted, so that its strategy has to be OnDelete. */
 const isTakenForGranted = (step: Step, { objects: { statefulSet } }: Observation): boolean =>
   step.kind === 'setStrategy' && step.newPods === 'UpdateRevision' && isAdopted(statefulSet);
 
@@ -216,21 +206,25 @@ function failureAfter({ failure: before }: Steps, failure: StepFailure, now: num
 
 /** Remembers a written status: `kept` is what the API server stored. */
 export function rememberWritten(memory: Memory, kept: MySQLRollout): void {
-  const { steps, told } = memory;
-  // A status without an intent does not show whether a status with an intent is accepted.
-  const isAccepted = kept.status?.intent !== undefined || told.statusRefusal?.withIntent === false;
+  const { steps, published } = memory;
+  // A status without an intent does not show whether one with an intent would be accepted.
+  const isAccepted = kept.status?.intent !== undefined || published.statusRefusal?.withIntent === false;
   put(memory, {
     unseen: { ...memory.unseen, rollout: kept },
-    steps: { ...steps, finished: unreported(kept.status ?? {}, memory) },
-    told: { ...told, changedAtMilliseconds: null, statusRefusal: isAccepted ? null : told.statusRefusal },
+    steps: { ...steps, unreported: unreported(kept.status ?? {}, memory) },
+    published: {
+      ...published,
+      changedAtMilliseconds: null,
+      statusRefusal: isAccepted ? null : published.statusRefusal,
+    },
   });
 }
 
-export function rememberTold(memory: Memory, told: Partial<Memory['told']>): void {
-  put(memory, { told: { ...memory.told, ...told } });
+export function rememberPublished(memory: Memory, changed: Partial<Memory['published']>): void {
+  put(memory, { published: { ...memory.published, ...changed } });
 }
 
-/** Remembers that it was told which members have returned. */
+/** Remembers that the return of these members was published. */
 export function rememberReturned(memory: Memory, returned: readonly number[]): void {
   if (returned.length === 0) return;
   const away = [...memory.steps.disruptedAtMilliseconds].filter(([ordinal]) => !returned.includes(ordinal));

@@ -7,18 +7,20 @@ import { mostTries, type StatusClient } from '../../objects/status-client.ts';
 import { type Observation, observeLive } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
 import { rememberSeen } from '../pass/remember.ts';
-import { isShown } from './due.ts';
+import { shownHold } from './due.ts';
+
+// The condition `moco-rollout.io/RolloutComplete` of the MySQLCluster, which tools wait for.
 
 /** The reason of a False condition while no hold needs attention. */
 const rollingOut = 'RollingOut';
 
-/** How long MOCO may take to restore a template that somebody else has written. */
+/** How long MOCO may take to restore a template that somebody else has changed. */
 const foreignTemplateMilliseconds = 10_000;
 
 /**
  * Milliseconds before a cluster without stale members may be called complete. A new update revision that every member
- * already has may come from a `kubectl rollout undo`, which MOCO is about to revert. This is impossible if members
- * were replaced for the revision.
+ * already has may come from a `kubectl rollout undo`, which MOCO is about to revert. That is impossible if members were
+ * replaced for the revision.
  */
 function unsettledMilliseconds({ rollout, objects, snapshot, memory, nowMilliseconds }: Observation): number {
   const revision = objects.statefulSet?.updateRevision;
@@ -43,7 +45,7 @@ export interface Completion {
   readonly complete: boolean;
   /** `RolloutComplete`, `RollingOut`, or the rule that holds the rollout. */
   readonly reason: string;
-  /** Whether the rollout waits only briefly, for what ends by itself. */
+  /** Whether the rollout waits only briefly, for something that ends by itself. */
   readonly brief: boolean;
   /** How long until a cluster without stale members may be called complete. */
   readonly unsettledMilliseconds: number;
@@ -52,11 +54,11 @@ export interface Completion {
 export function completionOf(observation: Observation): Completion {
   const { complete, hold } = observation.decision;
   const unsettled = complete ? unsettledMilliseconds(observation) : 0;
-  const shown = hold !== null && isShown(hold, observation.heldForSeconds);
+  const shown = shownHold(observation);
   return {
     complete: complete && unsettled === 0,
-    reason: complete && unsettled === 0 ? 'RolloutComplete' : shown && !isRoutine(hold.rule) ? hold.rule : rollingOut,
-    brief: hold !== null && !shown,
+    reason: complete && unsettled === 0 ? 'RolloutComplete' : shown && !isRoutine(shown.rule) ? shown.rule : rollingOut,
+    brief: hold !== null && shown === null,
     unsettledMilliseconds: unsettled,
   };
 }
@@ -64,14 +66,15 @@ export function completionOf(observation: Observation): Completion {
 export const isDue = (cluster: ClusterRecord, completion: Completion): boolean =>
   differs(cluster, completion) && !canWait(cluster, completion);
 
-/** Absent is equivalent to False. True must have the current generation, which `kubectl wait` compares. */
+/** An absent condition is equivalent to False. True must have the current generation, which `kubectl wait` compares. */
 export function differs({ rolloutComplete, generation }: ClusterRecord, { complete, reason }: Completion): boolean {
   if (complete) return rolloutComplete?.status !== true || rolloutComplete.observedGeneration !== generation;
   return rolloutComplete !== null && (rolloutComplete.status || rolloutComplete.reason !== reason);
 }
 
 /**
- * Whether the present condition misleads nobody who waits for this generation, and what is in progress ends by itself.
+ * Whether the present condition cannot mislead anyone who waits for this generation, and the current step or wait ends
+ * by itself.
  */
 function canWait({ rolloutComplete, generation }: ClusterRecord, { complete, brief }: Completion): boolean {
   const isOlder = rolloutComplete !== null && rolloutComplete.observedGeneration !== generation;
@@ -107,12 +110,12 @@ export function withCondition(
  *
  * True is confirmed like a step, and never written from the cache. The MySQLCluster is read first, so a StatefulSet
  * that is read after it contains what MOCO had applied for that generation. Its resourceVersion is the precondition.
- * False needs no fresh read: the next reconciliation corrects a wrong one. A True of an older generation has no meaning
- * any more, so it is not removed at once: while MOCO and Kubernetes process a change, another write would conflict with
- * theirs and delay the first member.
+ * False needs no fresh read: the next reconciliation corrects a wrong one. A True of an older generation no longer has
+ * a meaning, so it is not removed at once: while MOCO and Kubernetes process a change, another write would conflict
+ * with theirs and delay the first member.
  *
- * What was read is judged anew: a StatefulSet that is written several times a second never stays as it was judged
- * (`simulation/contention`).
+ * The decision is made again from what was read: a StatefulSet that is written several times a second never stays the
+ * same until a decision from the cache (`simulation/contention`).
  *
  * If MOCO keeps writing in between, the reconciliation after its writes continues.
  *

@@ -2,27 +2,27 @@ import type { Condition } from '../../api/rollout-status.ts';
 import type { Hold } from '../../core/decision.ts';
 import { isAlarming, isForOthers, isRequestedByUser, isRoutine } from '../../core/rules/catalogue.ts';
 import { conditionsAfter, policyInForce } from '../facts/policy-in-force.ts';
-import type { Occasion } from './occasion.ts';
+import type { StatusContext } from './status-context.ts';
 
 const stalls = (hold: Hold): boolean => isAlarming(hold.rule) && !(hold.rule === 'SwitchoverFailing' && hold.retries);
 
 /**
- * Whether a user requested the wait, even with stale members. A wait for other clusters is not such a request: that
+ * Whether a user requested the wait, even if members are stale. Waiting for other clusters is not such a request: that
  * rollout is in progress.
  */
 const isRequestedWait = ({ rule }: Hold): boolean => isRequestedByUser(rule) && !isForOthers(rule);
 
-/** Why a rollout is stalled although no rule says so. */
+/** The reason why a rollout is stalled if no rule explains it. */
 const deadlineExceeded = 'ProgressDeadlineExceeded';
 
 /**
  * The conditions are the API of a MySQLRollout; the phase is only for people. `Ready` is True if the rollout is
  * complete. `Reconciling` and `Stalled` are those of kstatus, and at most one of them is True: a rollout that makes
- * progress by itself is reconciling. A rollout that cannot, or has not for progressDeadlineSeconds, is stalled. A
- * rollout that a user keeps waiting is neither. `PolicyInForce` is True if every setting has an effect.
+ * progress by itself is reconciling. A rollout that cannot progress, or has not for progressDeadlineSeconds, is
+ * stalled. A rollout that a user keeps waiting is neither. `PolicyInForce` is True if every setting has an effect.
  */
-export function conditions(occasion: Occasion): readonly Condition[] {
-  const { rollout, decision, shown, now } = occasion;
+export function conditions(context: StatusContext): readonly Condition[] {
+  const { rollout, decision, shown, now } = context;
   const { complete, progressDeadlineExceeded } = decision;
   const { hold = null, message = '' } = shown ?? {};
   const stalledBy = hold !== null && stalls(hold) ? hold.rule : progressDeadlineExceeded ? deadlineExceeded : null;
@@ -36,6 +36,6 @@ export function conditions(occasion: Occasion): readonly Condition[] {
     condition('Ready', complete),
     condition('Reconciling', !complete && stalledBy === null && !waitsOnRequest),
     condition('Stalled', stalledBy !== null),
-    one('PolicyInForce', policyInForce(occasion)),
+    one('PolicyInForce', policyInForce(context)),
   ];
 }

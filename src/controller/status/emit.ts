@@ -4,22 +4,24 @@ import { isDisruptive, ruleOf } from '../../core/step.ts';
 import { nameOf } from '../../kube/store.ts';
 import { type Acted, isRefusedByBudget, sparesSwitchover } from '../pass/end.ts';
 import type { Context, Pass } from '../pass/pass.ts';
-import { rememberReturned, rememberTold } from '../pass/remember.ts';
+import { rememberPublished, rememberReturned } from '../pass/remember.ts';
+import type { Changes } from './changes.ts';
 import { type EventSubject, mysqldRestartedEvent, outOfBandEvent, stepEvent } from './events.ts';
-import type { News } from './news.ts';
-import type { Report } from './pass-report.ts';
+import type { PassReport } from './pass-report.ts';
+
+// Emits Events, metrics and log lines, before any status is written.
 
 /** Sets the metrics of the cluster, and emits the Event and the log line that are due. */
-export function emit(report: Report, { memory, context: { metrics, recorder, log } }: Pass): void {
+export function emit(report: PassReport, { memory, context: { metrics, recorder, log } }: Pass): void {
   const { observation, values, returned, event, log: line } = report;
   const { namespace, name } = observation.objects.cluster;
   metrics.setCluster([namespace, name], values);
   for (const { seconds } of returned) metrics.memberUpdateDurationSeconds.observe(seconds);
   if (event !== null) recorder.record(event);
-  if (line.key !== observation.memory.told.logged) log[line.level](line.fields, line.sentence);
+  if (line.key !== observation.memory.published.logged) log[line.level](line.fields, line.sentence);
   const { hold } = observation.decision;
-  const reported = event === null ? observation.memory.told.reported : (hold?.rule ?? null);
-  rememberTold(memory, { reported: hold === null ? null : reported, logged: line.key });
+  const reported = event === null ? observation.memory.published.reported : (hold?.rule ?? null);
+  rememberPublished(memory, { reported: hold === null ? null : reported, logged: line.key });
   rememberReturned(
     memory,
     returned.map(({ ordinal }) => ordinal),
@@ -37,7 +39,7 @@ export function emitStep(acted: Acted, { metrics, recorder, log }: Context): voi
   if (acted.done.length === 0) {
     const isRefused = acted.result === 'refused' && !isByBudget;
     const level = acted.result === 'conflict' ? 'debug' : isRefused ? 'warn' : 'info';
-    log[level]({ ...fields, answer: acted.message }, `did not happen: ${explainStep(step)}`);
+    log[level]({ ...fields, answer: acted.message }, `Step failed: ${explainStep(step)}`);
     return;
   }
   log.info({ ...fields, member: acted.done.map((target) => target.name).join() }, explainStep(step));
@@ -51,9 +53,9 @@ export function emitStep(acted: Acted, { metrics, recorder, log }: Context): voi
   if (event !== null) recorder.record(event);
 }
 
-/** Emits what ended, once the status contains it. `reported` is `null` if the objects are unknown. */
-export function emitNews(
-  { finished, switchover, outOfBand, mysqldRestarted }: News,
+/** Emits what has ended, once the status contains it. `reported` is `null` if the objects are unknown. */
+export function emitChanges(
+  { finished, switchover, outOfBand, mysqldRestarted }: Changes,
   reported: EventSubject | null,
   { metrics, recorder, log }: Context,
 ): void {

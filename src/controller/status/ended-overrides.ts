@@ -6,11 +6,11 @@ import { ownersOf } from '../../moco/managed-fields.ts';
 import type { StatusClient } from '../../objects/status-client.ts';
 import type { Observation } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
-import { rememberTold } from '../pass/remember.ts';
+import { rememberPublished } from '../pass/remember.ts';
 
 /**
- * Removes the overrides that have ended from the spec of the MySQLRollout: those that the plugin has written, under its
- * field manager. Whoever else has written some, such as a GitOps tool, would write them again. Tried once for each end.
+ * Removes the expired overrides from the spec of the MySQLRollout, but only those that the plugin has written, under
+ * its field manager. Other writers, such as a GitOps tool, would write theirs again. It tries once for each expiry.
  */
 export async function removeEndedOverrides(
   { rollout, settings, snapshot, now }: Observation,
@@ -21,8 +21,8 @@ export async function removeEndedOverrides(
   if (rollout === null || settings.problem !== null || snapshot.rolloutProblem !== null) return;
   const ended = (rollout.spec?.overrides ?? []).filter(hasEnded).map(({ rule, until }) => `${rule} ${until}`);
   const known = ended.join();
-  if (known === memory.told.endedOverrides) return;
-  rememberTold(memory, { endedOverrides: known });
+  if (known === memory.published.endedOverrides) return;
+  rememberPublished(memory, { endedOverrides: known });
   if (known === '') return;
   try {
     const { namespace, name } = rollout.metadata;
@@ -37,9 +37,9 @@ export async function removeEndedOverrides(
     await api.applyRollout(raw, overrides.length === 0 ? {} : { overrides }, manager);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    // Another write of it comes back here.
-    if (isConflict(error)) rememberTold(memory, { endedOverrides: '' });
+    // Another write triggers another attempt.
+    if (isConflict(error)) rememberPublished(memory, { endedOverrides: '' });
     const cluster = nameOf(rollout.metadata);
-    log.warn({ cluster, error }, 'could not remove overrides that have ended');
+    log.warn({ cluster, error }, 'Failed to remove expired overrides');
   }
 }

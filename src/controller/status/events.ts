@@ -6,12 +6,15 @@ import { isDisruptive, ruleOf } from '../../core/step.ts';
 import { type Occurrence, referenceTo } from '../../kube/event.ts';
 import { pods } from '../../kube/resource.ts';
 import { clusterKind } from '../../moco/names.ts';
-import { memberName, type ObservedFacts } from '../facts/collect-facts.ts';
+import { memberName } from '../facts/member-name.ts';
+import type { ObservedFacts } from '../pass/collect-facts.ts';
 import { type Acted, sparesSwitchover } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
 import { isShown, reportedAfterSeconds } from './due.ts';
 
-/** What an Event has to know of a cluster. */
+// The Events about a cluster: their reasons and messages, and when they are due.
+
+/** The facts about a cluster that an Event needs. */
 export type EventSubject = Pick<ObservedFacts, 'objects' | 'rollout'>;
 
 /** The reasons of events about steps, in the past tense as in Kubernetes. */
@@ -29,7 +32,7 @@ export const stepReasons: Readonly<Record<Exclude<Step['kind'], 'none'>, string>
   promoteRevision: 'RevisionPromoted',
 };
 
-/** The Event of a step that was done, even in part. A step that only removes our own mark has none. */
+/** The Event of a step that was done, even if only in part. A step that only removes our own mark has none. */
 export function stepEvent({ observation, step, done }: Acted): Occurrence | null {
   const [target] = done;
   if (step.kind === 'none' || target === undefined || (step.kind === 'undemote' && !step.demoted)) return null;
@@ -44,7 +47,7 @@ export function stepEvent({ observation, step, done }: Acted): Occurrence | null
   };
 }
 
-/** A resize is followed by the update that says it. */
+/** The Event comes with the update that follows a resize. */
 function avoided(step: Step, { objects }: Observation): string {
   if (step.kind !== 'updateInPlace') return '';
   return `; this avoids a restart of mysqld${sparesSwitchover(step, objects) ? ' and a switchover' : ''}`;
@@ -54,7 +57,7 @@ function avoided(step: Step, { objects }: Observation): string {
 export function holdEvent(observation: Observation): Occurrence | null {
   const { decision, memory, heldForSeconds } = observation;
   const { hold } = decision;
-  if (hold === null || memory.told.reported === hold.rule) return null;
+  if (hold === null || memory.published.reported === hold.rule) return null;
   if (!isShown(hold, heldForSeconds) || heldForSeconds < reportedAfterSeconds(hold)) return null;
   return {
     ...objectsOf(observation),
@@ -68,7 +71,7 @@ export function holdEvent(observation: Observation): Occurrence | null {
 /** The Event of a member that restarted at the update revision without a step. */
 export function outOfBandEvent(facts: EventSubject, ordinal: number): Occurrence {
   const revision = facts.objects.statefulSet?.updateRevision ?? '';
-  const note = `came up at revision ${revision} without a step of this controller: somebody else has taken its pod by a drain, an eviction or a deletion`;
+  const note = `came up at revision ${revision} without a step of this controller: somebody else deleted its pod by a drain, an eviction or a deletion`;
   return warningAbout(facts, ordinal, { reason: 'UpdatedOutOfBand', action: 'Updated' }, (name) => `${name} ${note}`);
 }
 

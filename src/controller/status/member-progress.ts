@@ -7,9 +7,11 @@ import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { ordinalOf } from '../../moco/names.ts';
 import type { OwnWrite } from '../../objects/execute.ts';
 import { didNotHappen } from '../facts/last-step.ts';
-import type { Occasion } from './occasion.ts';
+import type { StatusContext } from './status-context.ts';
 
-/** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
+// What the status records of each member in a rollout.
+
+/** What a rollout records of each member: whether and how it was disrupted, and how long it was unavailable. */
 type MemberProgress = InTurn & MemberTimes & OrNone<'createdWhileHeld'>;
 type InTurn = OrNone<'waiting' | 'updatedOutOfBand'>;
 type MemberTimes = OrNone<'unavailableMembers' | 'memberDurations'>;
@@ -17,7 +19,7 @@ type UnavailableMember = NonNullable<RolloutProgress['unavailableMembers']>[numb
 /** `undefined` removes the recorded value. */
 type OrNone<F extends keyof RolloutProgress> = { readonly [K in F]: RolloutProgress[K] | undefined };
 
-/** The rollout that the template has changed in, if there was one. */
+/** The rollout during which the template changed, if there was one. */
 interface Begins {
   readonly earlier: RolloutProgress | null;
 }
@@ -28,25 +30,27 @@ export interface SeenMember extends Pick<MemberStatus, 'updated' | 'state'> {
   readonly revision?: string | null | undefined;
   readonly participating: boolean;
   readonly recreated?: Recreated | null;
-  /** Since when it participates at the update revision, if the status has that already. */
+  /** Since when it has participated at the update revision, if the status already has that. */
   readonly updatedAt?: string | undefined;
 }
 
-/** The steps, and what is known of members beside the record. */
-export interface MemberOccasion extends Pick<Occasion, 'ended' | 'intent' | 'unresolved' | 'now'> {
-  readonly snapshot: Pick<ClusterSnapshot, 'statefulSet' | 'members'>;
+/** The steps, and facts about members that the record lacks. */
+export interface MemberContext extends Pick<StatusContext, 'ended' | 'intent' | 'unresolved' | 'now'> {
+  readonly snapshot: Pick<ClusterSnapshot, 'statefulSet' | 'members'> & {
+    readonly cluster: Pick<ClusterSnapshot['cluster'], 'offline'>;
+  };
   readonly ownWrites: readonly OwnWrite[];
 }
 
 /**
- * A stale member that no step has disrupted and that is at the update revision now was updated out of band. `begins` if
+ * A stale member that no step has disrupted and that is now at the update revision was updated out of band. `begins` if
  * the rollout is not recorded yet.
  */
 export function memberProgressOf(
   known: Partial<RolloutProgress>,
   begins: Begins | null,
   members: readonly SeenMember[],
-  { snapshot, ended, ownWrites, intent, unresolved, now }: MemberOccasion,
+  { snapshot, ended, ownWrites, intent, unresolved, now }: MemberContext,
 ): MemberProgress {
   const isKept = snapshot.statefulSet?.newPods === 'CurrentRevision';
   const missed =
@@ -54,7 +58,7 @@ export function memberProgressOf(
   const stale = members.filter(isStale).map(({ ordinal }) => ordinal);
   const isTaken = (ordinal: number): boolean | null => isTakenPod(ordinal, known, snapshot);
   const back = members.filter(({ ordinal, updated }) => !updated && isTaken(ordinal) === false);
-  // Where new pods come up at the current revision, a member that a step took may be back as what it was.
+  // If new pods start at the current revision, a member that a step replaced may be back at its previous revision.
   const spared = [
     ...stale.filter((ordinal) => missed.includes(ordinal) || (isKept && isTaken(ordinal) !== true)),
     ...back.map(({ ordinal }) => ordinal),
@@ -71,8 +75,8 @@ export function memberProgressOf(
 }
 
 /**
- * Whether the member's pod is the one that a step took. `null` if no step is known to have taken one, or there is no
- * pod.
+ * Whether the member's pod is the one that a step acted on. `null` if no step is known to have acted on one, or there
+ * is no pod.
  */
 function isTakenPod(
   ordinal: number,
@@ -84,7 +88,7 @@ function isTakenPod(
   return taken === undefined || pod === undefined ? null : pod.uid === taken;
 }
 
-/** Of the members that somebody else had updated: those that were held when that was seen first. */
+/** Members that somebody else updated while they were held, and when that was first seen. */
 function createdWhileHeldOf(
   { waiting = [], createdWhileHeld = [] }: Partial<RolloutProgress>,
   members: readonly SeenMember[],
@@ -106,13 +110,15 @@ function inTurn(
   known: Partial<RolloutProgress>,
   begins: Begins | null,
   members: readonly SeenMember[],
-  { statefulSet }: Pick<ClusterSnapshot, 'statefulSet'>,
+  { statefulSet, cluster }: Pick<MemberContext['snapshot'], 'statefulSet' | 'cluster'>,
   { stale, spared, taken, updated }: Record<'stale' | 'spared' | 'taken', Ordinals> & { updated: ReadonlySet<number> },
 ): InTurn {
   const outOfBand = known.updatedOutOfBand?.filter((ordinal) => !stale.includes(ordinal));
   // In other modes the StatefulSet replaces members by itself, so such a member may be updated as planned.
   if (statefulSet === null || !replacesNobody(statefulSet)) return { waiting: undefined, updatedOutOfBand: outOfBand };
-  // Either the rollout begins, or it was in a mode of which that is not recorded.
+  // Its pods are gone because a person wants that, so their return is nobody's update.
+  if (cluster.offline) return { waiting: sorted(stale), updatedOutOfBand: outOfBand };
+  // Either the rollout begins, or it was in a mode that does not record this.
   const isTaken = ({ ordinal }: SeenMember): boolean =>
     begins === null && known.unavailableMembers?.some((one) => one.ordinal === ordinal) === true;
   const lost = members.filter((one) => !isTaken(one) && isLost(one, begins?.earlier ?? null));
@@ -133,7 +139,7 @@ function times(
   { spared, missed, replacing }: Record<'spared' | 'missed', Ordinals> & { replacing: Intent | null },
   nowTimestamp: string,
 ): MemberTimes {
-  // A restore lasts until the member has another pod, or the step did not happen.
+  // A restore lasts until the member has another pod, or until its step turns out not to have happened.
   const isRestored = ({ ordinal, uid }: UnavailableMember): boolean =>
     missed.includes(ordinal) || pods.some((pod) => pod.ordinal === ordinal && pod.uid !== uid);
   const unavailable = new Map<number, Omit<UnavailableMember, 'ordinal'>>(
@@ -172,24 +178,21 @@ function listOf<Value, Entry>(known: ReadonlyMap<number, Value>, entryOf: (value
 const isStale = ({ updated, state }: Pick<SeenMember, 'updated' | 'state'>): boolean =>
   !updated && state !== 'missing' && state !== 'terminating';
 
-/** Its pod goes while the rollout begins, and no step of the rollout before has taken it. */
+/** Its pod is terminating while the rollout begins, and no step of the previous rollout has disrupted it. */
 function isLost({ updated, state, ordinal, revision }: SeenMember, earlier: RolloutProgress | null): boolean {
   if (updated || (state !== 'terminating' && state !== 'missing')) return false;
   return earlier?.waiting === undefined || earlier.waiting.includes(ordinal) || revision === earlier.revision;
 }
 
-/**
- * Pods go in these steps. A demotion moves the primary and disrupts no member, and a member that is resized stays
- * stale.
- */
+/** Steps that end pods. A demotion moves the primary but disrupts no member, and a resized member stays stale. */
 const replacing: ReadonlySet<Intent['step']> = new Set(['delete', 'evict', 'restore', 'setPartition']);
 
 const replaces = ({ step }: Intent): boolean => replacing.has(step);
 
-/** An update in place does not make its member unavailable, and says nothing about how long a new pod takes. */
+/** An update in place does not make its member unavailable, and does not show how long a new pod takes. */
 const takesMembers = (intent: Intent): boolean => replaces(intent) || intent.step === 'updateInPlace';
 
 type Ordinals = readonly number[];
 
-/** Ascending, each once. */
+/** Ascending, without duplicates. */
 export const sorted = (ordinals: Ordinals): Ordinals => [...new Set(ordinals)].toSorted((a, b) => a - b);

@@ -1,20 +1,23 @@
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../base/json.ts';
+import type { Hold } from '../../core/decision.ts';
 import { hasOpening } from '../../core/maintenance.ts';
 import { explainHold, isAlarming, isRoutine } from '../../core/rules/catalogue.ts';
 import type { Occurrence } from '../../kube/event.ts';
 import { nameOf } from '../../kube/store.ts';
 import { labelValue } from '../../telemetry/declared.ts';
 import type { ClusterValues } from '../../telemetry/rollout-metrics.ts';
-import { memberName } from '../facts/collect-facts.ts';
+import { memberName } from '../facts/member-name.ts';
 import type { Observation } from '../pass/observe.ts';
 import { type Completion, completionOf } from './complete-condition.ts';
-import { isShown } from './due.ts';
+import { shownHold } from './due.ts';
 import { holdEvent } from './events.ts';
 import { type StatusReport, statusOf, unusableStatusOf } from './status-report.ts';
 
+// Everything that a pass reports, as one value.
+
 /** Everything that is reported about a cluster after a reconciliation. */
-export interface Report {
+export interface PassReport {
   readonly observation: Observation;
   /** `null` if there is no MySQLRollout to write it to, or nothing to write. */
   readonly status: StatusReport | null;
@@ -26,7 +29,7 @@ export interface Report {
 }
 
 interface LogLine {
-  /** `warn`: somebody has to look at it. `debug`: it belongs to every step, or has not lasted yet. */
+  /** `warn`: a person has to look at it. `debug`: it is part of every step, or has not lasted long. */
   readonly level: 'debug' | 'info' | 'warn';
   /** The line is logged if this key differs from that of the last line. */
   readonly key: string;
@@ -39,7 +42,7 @@ interface LogLine {
   readonly sentence: string;
 }
 
-export function report(observation: Observation): Report {
+export function report(observation: Observation): PassReport {
   const status = statusReport(observation);
   return {
     observation,
@@ -59,11 +62,12 @@ function statusReport(observation: Observation): StatusReport | null {
 }
 
 function logLine(observation: Observation): LogLine {
-  const { hold, complete, step, stale } = observation.decision;
+  const { complete, step, stale } = observation.decision;
+  const hold = shownHold(observation) ?? observation.decision.hold;
   const rule = hold?.rule ?? (complete ? 'complete' : step.kind === 'none' ? 'idle' : step.kind);
   const about = hold !== null && 'member' in hold ? hold.member : null;
   const named = memberName(observation);
-  const level = levelOf(observation);
+  const level = levelOf(observation, hold);
   return {
     level,
     key: `${rule} ${about ?? ''} ${level}`,
@@ -77,19 +81,21 @@ function logLine(observation: Observation): LogLine {
   };
 }
 
-/** Steps have lines of their own. That a cluster is complete when the controller starts is no news. */
-function levelOf({ decision: { hold, complete }, memory, heldForSeconds }: Observation): LogLine['level'] {
-  if (hold === null) return complete && memory.told.logged !== '' ? 'info' : 'debug';
-  if (!isShown(hold, heldForSeconds)) return 'debug';
+/** Steps have their own log lines. A cluster that is already complete when the controller starts is not logged. */
+function levelOf(observation: Observation, hold: Hold | null): LogLine['level'] {
+  const { decision, memory } = observation;
+  if (hold === null) return decision.complete && memory.published.logged !== '' ? 'info' : 'debug';
+  if (shownHold(observation) === null) return 'debug';
   if (isAlarming(hold.rule)) return 'warn';
   return isRoutine(hold.rule) ? 'debug' : 'info';
 }
 
-/** A hold is exported from its first moment, even while the status does not show it. */
+/** A hold is exported from its first moment, even if the status does not show it yet. */
 function clusterValues(observation: Observation, status: RolloutStatus): ClusterValues {
   const { decision, snapshot, policy, settings, memory, now } = observation;
   const { members, stale, hold } = decision;
   const since = status.hold?.rule === hold?.rule ? status.hold?.since : memory.seen.holding?.since;
+  const covered = status.hold?.rule === hold?.rule ? null : status.hold;
   const stalled = status.conditions?.find(({ type }) => type === 'Stalled');
   const named = memberName(observation);
   const replicas = (status.members ?? []).flatMap(({ ordinal, replication }) =>
@@ -98,7 +104,10 @@ function clusterValues(observation: Observation, status: RolloutStatus): Cluster
   return {
     members: countsOf(members.map(({ state }) => labelValue(state))),
     staleMembers: stale,
-    hold: hold && { [hold.rule]: unixSeconds(since) ?? unixSeconds(now) ?? 0 },
+    hold: hold && {
+      [hold.rule]: unixSeconds(since) ?? unixSeconds(now) ?? 0,
+      ...(covered && { [covered.rule]: unixSeconds(covered.since) ?? 0 }),
+    },
     noMaintenanceWindow: hasOpening(snapshot, policy) ? null : 1,
     maintenanceOpens: hold !== null && 'opensAt' in hold ? unixSeconds(hold.opensAt) : null,
     failingChecks: hold?.rule === 'CheckFailing' ? countsOf(hold.checks.map(({ check }) => check)) : null,
@@ -115,7 +124,7 @@ function clusterValues(observation: Observation, status: RolloutStatus): Cluster
   };
 }
 
-/** The time stays while the last step that the status has is another one. */
+/** The time stays while the status shows another step as the last one. */
 function partitionValues(
   { policy, snapshot, decision }: Observation,
   { lastStep }: RolloutStatus,
@@ -133,8 +142,8 @@ function countsOf(words: readonly string[]): Readonly<Record<string, number>> {
   return Object.fromEntries([...Map.groupBy(words, (word) => word)].map(([word, all]) => [word, all.length]));
 }
 
-/** Members that this process disrupted and that participate again, and for how long they did not. */
-const returnedOf = ({ decision, memory, nowMilliseconds }: Observation): Report['returned'] =>
+/** Members that this process disrupted and that participate again, and how long they were unavailable. */
+const returnedOf = ({ decision, memory, nowMilliseconds }: Observation): PassReport['returned'] =>
   decision.members.flatMap(({ ordinal, verdict }) => {
     const takenAt = memory.steps.disruptedAtMilliseconds.get(ordinal);
     if (takenAt === undefined || verdict !== 'Updated') return [];

@@ -11,22 +11,22 @@ import type { Decision } from '../../core/decision.ts';
 import { explainEvidence } from '../../core/sentences.ts';
 import type { MemberFacts } from '../../core/snapshot.ts';
 import { ordinalOf } from '../../moco/names.ts';
-import type { ObservedFacts } from '../facts/collect-facts.ts';
 import { isDemotionMissed, isFailedTry, isSwitchedOver } from '../facts/last-step.ts';
-import { type Memory } from '../facts/memory.ts';
-import { takesSlot } from '../fleet/fleet-standing.ts';
+import { takesSlot, yieldsSlot } from '../fleet/fleet-standing.ts';
+import type { ObservedFacts } from '../pass/collect-facts.ts';
+import { type Memory } from '../pass/memory.ts';
 import { memberProgressOf, sorted } from './member-progress.ts';
-import type { Occasion } from './occasion.ts';
 import { disruptedFor, secondsBetween } from './rollout-history.ts';
+import type { StatusContext } from './status-context.ts';
 
-// What the status records of the current rollout: facts that the next decision needs and no object has.
+// What the status records of the current rollout: facts that the next decision needs and that no object shows.
 
 /**
  * The progress of the rollout to the current update revision, including its end. `null` if there is none. Unchanged
  * while the update revision is unknown.
  */
-export function progressOf(occasion: Occasion, members: readonly MemberStatus[]): RolloutProgress | null {
-  const { before, objects, decision, memory, ended, intent, now } = occasion;
+export function progressOf(context: StatusContext, members: readonly MemberStatus[]): RolloutProgress | null {
+  const { before, objects, decision, memory, ended, intent, now } = context;
   const revision = objects.statefulSet?.updateRevision ?? '';
   // MOCO is re-creating the StatefulSet: the new update revision is not known yet.
   if (revision === '') return before.rollout ?? null;
@@ -34,7 +34,7 @@ export function progressOf(occasion: Occasion, members: readonly MemberStatus[])
   if (same === null && (decision.complete || decision.stale === 0)) return null;
   const known: RolloutProgress =
     same ?? begunProgress(revision, decision, memory.seen.begun?.at ?? now, before.rollout);
-  const tries = triesOf(known, occasion);
+  const tries = triesOf(known, context);
   const switched = isSwitchedOver(known, ended, objects);
   const reported = decision.members.map((one) => ({
     ...one,
@@ -45,38 +45,55 @@ export function progressOf(occasion: Occasion, members: readonly MemberStatus[])
     ...known,
     lastProgressAt: memory.seen.moved?.at ?? known.lastProgressAt,
     begunAt: known.begunAt ?? (intent !== null && takesSlot(intent) ? intent.at : undefined),
+    yieldedAt: yieldedAtOf(known, context, members),
     verified: known.verified || decision.verified,
     verifiedAt: known.verifiedAt ?? (decision.verified ? now : undefined),
     failing: failingOf(known, decision),
+    awaitsNodes: decision.awaitsNodes || undefined,
     takenDown: sorted([...known.takenDown, ...down]),
-    ...inPlaceProgressOf(known, occasion),
+    ...inPlaceProgressOf(known, context),
     switchovers: known.switchovers + (switched ? 1 : 0),
     switchoverSeconds: switched
       ? (known.switchoverSeconds ?? 0) + secondsBetween([known.tries?.askedAt], memory.seen.switchedOverAt ?? now)
       : known.switchoverSeconds,
-    // The switchover is complete. The number of failed tries remains.
+    // The switchover is complete. The number of failed attempts remains.
     tries:
       switched && tries
         ? omitUndefined<SwitchoverTries>({ count: tries.count, lastEndedAt: tries.lastEndedAt })
         : tries,
     ...memberProgressOf(known, same === null ? { earlier: before.rollout ?? null } : null, reported, {
-      ...occasion,
+      ...context,
       ownWrites: memory.unseen.writes,
     }),
     changes: known.changes ?? changesRead(known, memory),
   });
 }
 
-/** Whoever withdraws a restore asks for another try: of a member that is back at its revision nothing is remembered. */
+/** From the hold that lets the rollout give up its slot to the next step that needs one. */
+function yieldedAtOf(
+  { begunAt, yieldedAt }: RolloutProgress,
+  { intent, shown, now }: StatusContext,
+  members: readonly MemberStatus[],
+): string | undefined {
+  if (begunAt === undefined || (intent !== null && takesSlot(intent))) return undefined;
+  const yields = shown !== null && yieldsSlot(shown.hold.rule, members);
+  return yieldedAt ?? (yields ? now : undefined);
+}
+
+/**
+ * When a restore is withdrawn, the update is attempted again: nothing is remembered of a member that is back at its
+ * revision.
+ */
 function failingOf(known: RolloutProgress, { failing, members }: Decision): RolloutProgress['failing'] {
   if (failing === null) return undefined;
   if (failing.evidence.kind !== 'restored') {
-    return { ordinal: failing.member, message: explainEvidence(failing.evidence) };
+    const { member: ordinal, evidence, injected } = failing;
+    return { ordinal, message: explainEvidence(evidence), ...(injected !== undefined && { injected }) };
   }
   return members.find(({ ordinal }) => ordinal === failing.member)?.updated ? known.failing : undefined;
 }
 
-/** A rollout that corrects a failing one does not wait for other clusters. A member that is restored goes on to be. */
+/** A rollout that corrects a failing one does not wait for other clusters. A restored member stays recorded as such. */
 function begunProgress(
   revision: string,
   { members }: Decision,
@@ -91,7 +108,7 @@ function begunProgress(
   });
 }
 
-/** The most common value; of equally common ones, that of the highest ordinal. */
+/** The most common value; among equally common ones, that of the highest ordinal. */
 function mostCommonStale(members: Decision['members']): string | undefined {
   const counts = new Map<string, number>();
   for (const { revision, updated } of members.toReversed()) {
@@ -102,17 +119,21 @@ function mostCommonStale(members: Decision['members']): string | undefined {
 
 function changesRead(
   { from, revision }: RolloutProgress,
-  { readings: { template } }: Memory,
+  {
+    answers: {
+      details: { template },
+    },
+  }: Memory,
 ): RolloutProgress['changes'] {
   return template?.from === from && template?.to === revision ? (template?.changes ?? undefined) : undefined;
 }
 
 function triesOf(
   known: RolloutProgress,
-  { ended, memory, objects, intent, now }: Occasion,
+  { ended, memory, objects, intent, now }: StatusContext,
 ): SwitchoverTries | undefined {
   const { count = 0, lastEndedAt, askedAt } = known.tries ?? {};
-  // A try belongs to the revision that it was made for.
+  // An attempt belongs to the revision for which it was made.
   const demotion = ended?.result === 'done' && ended.revision === known.revision ? ended.demotion : null;
   if (demotion === 'timedOut') return { count: count + 1, lastEndedAt: now };
   const intended = demotionIntended(intent);
@@ -136,21 +157,21 @@ function demotionIntended(intent: Intent | null): Pick<SwitchoverTries, 'askedAt
   return pod === undefined ? null : { askedAt: intent.at, pod: { name: pod.name, uid: pod.uid } };
 }
 
-/** What an intent has left once it is invalidated. */
+/** What remains of an intent once it is invalidated. */
 export interface LeftOver {
   /**
-   * A pod of the intent still carries our demotion for its revision. A demotion that was about to be withdrawn then
-   * stays, until a later step withdraws it.
+   * A pod of the intent still carries our demotion for its revision. If the demotion was about to be withdrawn, it
+   * stays until a later step withdraws it.
    */
   readonly staysDemoted: boolean;
-  /** The members whose pods it was to end, and that stay. */
+  /** The members whose pods the intent was meant to end, and whose pods remain. */
   readonly spared: readonly number[];
 }
 
 /**
- * The status after the step of an intent has ended. A demotion whose time was over, that was about to be withdrawn and
- * that is gone counts as a failed try: each try blocks writes for a while. A demotion that is still there continues
- * with its start time, and counts when it is withdrawn.
+ * The status after the step of an intent has ended. A timed-out demotion that was about to be withdrawn and is now gone
+ * counts as a failed attempt: each attempt blocks writes for a while. A demotion that is still there keeps its start
+ * time, and counts when it is withdrawn.
  */
 export function withoutIntent({ intent, ...before }: RolloutStatus, { staysDemoted, spared }: LeftOver): RolloutStatus {
   const status = withSpared(before, spared);
@@ -175,7 +196,7 @@ function withSpared({ rollout, ...status }: RolloutStatus, spared: readonly numb
   return { ...status, rollout: progress };
 }
 
-/** Our demotion whose author died before it reported it, or never received the response. */
+/** A demotion by this program whose process died before it reported it, or never received the response. */
 function demotionSeen(
   { revision }: RolloutProgress,
   { pods, cluster }: ObservedFacts['objects'],
@@ -191,8 +212,11 @@ type InPlaceProgress = Pick<RolloutProgress, 'disruptions'> & {
 };
 type Recorded = 'updatedInPlace' | 'resizedInPlace' | 'primaryInPlace' | 'mysqldRestarted';
 
-/** What a rollout records of steps and of updates in place. A restart of mysqld that these were to avoid disrupts. */
-function inPlaceProgressOf(known: RolloutProgress, { snapshot: { members }, ended }: Occasion): InPlaceProgress {
+/**
+ * What a rollout records of steps and of updates in place. If mysqld restarts because of one of these, that counts as a
+ * disruption: they were meant to avoid it.
+ */
+function inPlaceProgressOf(known: RolloutProgress, { snapshot: { members }, ended }: StatusContext): InPlaceProgress {
   const isDone = ended?.result === 'done' && ended.revision === known.revision;
   const done = isDone ? ended.lastStep.pods.map(ordinalOf) : [];
   const isUpdate = ended?.lastStep.step === 'updateInPlace';
@@ -209,7 +233,7 @@ function inPlaceProgressOf(known: RolloutProgress, { snapshot: { members }, ende
   };
 }
 
-/** Before the patch that follows a resize, or after it. */
+/** Before or after the patch that follows a resize. */
 const hasRestarted = ({ revision, inPlace, restartInPlace }: MemberFacts, updateRevision: string): boolean =>
   revision === updateRevision
     ? restartInPlace?.mysqldRestarted === true

@@ -6,15 +6,15 @@ import {
   type RolloutStatus,
 } from '../../api/rollout-status.ts';
 import { milliseconds, omitUndefined } from '../../base/json.ts';
-import type { Finished } from '../facts/last-step.ts';
-import type { Occasion } from './occasion.ts';
+import type { UnreportedStep } from '../facts/last-step.ts';
+import type { StatusContext } from './status-context.ts';
 
 /**
- * The rollout that has just ended, or `null`. It is complete, or the template changed again before that. `progress` is
- * that of the current update revision.
+ * The rollout that has just ended, or `null`. It ends when it is complete, or when the template changes again before
+ * that. `progress` is that of the current update revision.
  */
 export function finishedRollout(
-  { before: { rollout, hold }, decision: { complete }, memory, ended, now }: Occasion,
+  { before: { rollout, hold }, decision: { complete }, memory, ended, now }: StatusContext,
   progress: RolloutProgress | null,
 ): HistoryEntry | null {
   const { completed } = memory.seen;
@@ -22,12 +22,12 @@ export function finishedRollout(
   if (!rollout || progress?.revision === rollout.revision) return null;
   const over = { ...rollout, disruptions: rollout.disruptions + disruptedFor(rollout.revision, ended) };
   if (completed?.revision === rollout.revision) return entry(over, 'Complete', hold, completed.at);
-  // The same timestamp for both: it is one change of the revision.
+  // The same timestamp for both: they are one change of the revision.
   return entry(over, 'Superseded', hold, progress?.startedAt ?? now);
 }
 
-/** The disruptions of a step that ended, if it was for this revision. */
-export const disruptedFor = (revision: string, ended: Finished | null): number =>
+/** The disruptions by a step that has ended, if it was for this revision. */
+export const disruptedFor = (revision: string, ended: UnreportedStep | null): number =>
   ended?.revision === revision ? ended.disrupted : 0;
 
 function entry(
@@ -49,8 +49,8 @@ type Rollout = Pick<RolloutProgress, 'heldFor' | 'startedAt'>;
 type Shown = RolloutStatus['hold'];
 
 /**
- * How long each rule has held a rollout, once the hold that the status showed has ended: `after` is another one, or
- * none. What was before the rollout does not count.
+ * How long each rule has held a rollout, once the hold in the status has ended: `after` is another hold, or none. Time
+ * before the rollout does not count.
  */
 export function heldForOf(
   { heldFor = [], startedAt }: Rollout,
@@ -68,7 +68,7 @@ export function heldForOf(
     .slice(0, mostHeldFor);
 }
 
-/** Whole seconds from the latest of these timestamps to another; 0 if the clock went back. */
+/** Whole seconds from the latest of these timestamps to another one; 0 if the clock went backwards. */
 export function secondsBetween(from: readonly (string | undefined)[], until: string): number {
   const starts = from.map((one) => milliseconds(one ?? null)).filter((one) => one !== null);
   const end = milliseconds(until);

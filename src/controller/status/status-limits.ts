@@ -3,9 +3,11 @@ import { shortened } from '../../base/text.ts';
 import type { TemplateChange } from '../../moco/template-changes.ts';
 import { lastMeasured } from '../facts/maintenance-facts.ts';
 
+// Keeps a status small, no matter what texts it quotes.
+
 /**
- * A status is stored, watched and shown as a whole. These limits keep that of nine members below 16 KiB, whatever
- * texts of the API server, MOCO and users it quotes.
+ * A status is stored, watched and shown as a whole. These limits keep the status of nine members below 16 KiB, no
+ * matter which texts of the API server, MOCO and users it quotes.
  */
 export const statusLimits = {
   bytes: 16_384,
@@ -17,7 +19,7 @@ export const statusLimits = {
   changedValue: 200,
 } as const;
 
-/** The status with its texts truncated, and with as much of the history as fits, the newest entries first. */
+/** The status with its texts truncated, and with as much of the history as fits, newest entries first. */
 export function withinLimits(status: RolloutStatus): RolloutStatus {
   const { hold, members, lastStep, preflight, rollout, history, conditions } = status;
   const cut: RolloutStatus = {
@@ -32,7 +34,7 @@ export function withinLimits(status: RolloutStatus): RolloutStatus {
   return withRoomFor(cut, newestOf(history ?? []).map(shortEntry));
 }
 
-/** The newest entries, and the last one with times of members: windows and plans go by them. */
+/** The newest entries, and the last one that has times of members, which maintenance windows and plans use. */
 function newestOf(history: readonly HistoryEntry[]): readonly HistoryEntry[] {
   const newest = history.slice(-statusLimits.historyEntries);
   const measured = lastMeasured(history);
@@ -41,8 +43,8 @@ function newestOf(history: readonly HistoryEntry[]): readonly HistoryEntry[] {
 
 const cutTo =
   (longest: number) =>
-  <Told extends { readonly message?: string }>(told: Told): Told =>
-    told.message === undefined ? told : { ...told, message: shortened(told.message, longest) };
+  <Shown extends { readonly message?: string }>(shown: Shown): Shown =>
+    shown.message === undefined ? shown : { ...shown, message: shortened(shown.message, longest) };
 
 const shortPreflight = ({ configuration, nodes, ...preflight }: NonNullable<RolloutStatus['preflight']>) => ({
   ...preflight,
@@ -56,8 +58,8 @@ const shortProgress = ({ failing, ...progress }: RolloutProgress): RolloutProgre
 });
 
 /**
- * Dropped in this order: the template changes of the oldest rollouts, their unavailability of members and the times of
- * their holds, the changes of the current rollout, the oldest rollouts themselves.
+ * Dropped in this order: of the oldest rollouts the template changes, the unavailability of members and the times of
+ * holds; the changes of the current rollout; the oldest rollouts themselves.
  */
 function withRoomFor(status: RolloutStatus, history: readonly HistoryEntry[]): RolloutStatus {
   const bare = withoutOwnChanges(status);
@@ -73,7 +75,7 @@ function withRoomFor(status: RolloutStatus, history: readonly HistoryEntry[]): R
   ];
   const fits = candidates.find((candidate) => bytesOf(candidate) <= statusLimits.bytes);
   if (fits) return fits;
-  // The newest entry stays: it tells how the last rollout ended.
+  // The newest entry stays: it shows how the last rollout ended.
   if (history.length > 0) return { ...bare, history: untimed.slice(-1) };
   const { history: _, ...alone } = bytesOf(status) <= statusLimits.bytes ? status : bare;
   return alone;
@@ -88,8 +90,8 @@ const withoutChanges = <Entry extends Changing>({ changes: _, ...entry }: Entry)
 const withoutTimes = ({ memberDurations: _, heldFor: _holds, ...entry }: HistoryEntry): HistoryEntry => entry;
 
 function shortMember({ update, ...member }: MemberStatus): MemberStatus {
-  const told = cutTo(statusLimits.memberMessage)<MemberStatus>(member);
-  return update === undefined ? told : { ...told, update: shortened(update, statusLimits.memberMessage) };
+  const shown = cutTo(statusLimits.memberMessage)<MemberStatus>(member);
+  return update === undefined ? shown : { ...shown, update: shortened(update, statusLimits.memberMessage) };
 }
 
 type Changing = Pick<HistoryEntry, 'changes'>;

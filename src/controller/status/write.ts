@@ -5,20 +5,23 @@ import { ApiError, isBadRequest, isConflict, isInvalid, isNotFound } from '../..
 import { nameOf } from '../../kube/store.ts';
 import type { StatusClient } from '../../objects/status-client.ts';
 import { unseenMilliseconds } from '../facts/last-step.ts';
-import { type Memory, refusalStands } from '../facts/memory.ts';
+import { type Memory, refusalStands } from '../pass/memory.ts';
 import type { Pass } from '../pass/pass.ts';
-import { rememberTold, rememberWritten } from '../pass/remember.ts';
-import { dueAtMilliseconds, reportedAfterSeconds, shownAfterSeconds } from './due.ts';
-import { emitNews } from './emit.ts';
-import type { Report } from './pass-report.ts';
-import { recentSeconds, type StatusReport } from './status-report.ts';
+import { rememberPublished, rememberWritten } from '../pass/remember.ts';
+import { answersChangeInSeconds } from '../questions/questions.ts';
+import { changesCountFrom, dueAtMilliseconds, reportedAfterSeconds, shownAfterSeconds } from './due.ts';
+import { emitChanges } from './emit.ts';
+import type { PassReport } from './pass-report.ts';
+import type { StatusReport } from './status-report.ts';
+
+// Writes the changes of a report.
 
 /** `overtaken`: the object was changed or deleted in the meantime. Its watch event triggers another reconciliation. */
 export type StatusWrite = 'written' | 'overtaken' | 'refused';
 
 /**
- * Replaces the status of the MySQLRollout that was read. `refused`: the CRD of the API server does not know all
- * fields, and nothing was written; the refusal is remembered.
+ * Replaces the status of the MySQLRollout that was read. `refused`: the API server's CRD lacks some fields, and nothing
+ * was written; the refusal is remembered.
  */
 export async function writeStatus(
   { memory, api, context: { world, fleet, cache } }: Pass<StatusClient>,
@@ -33,7 +36,7 @@ export async function writeStatus(
     if (isConflict(error) || isNotFound(error)) return 'overtaken';
     if (!(error instanceof ApiError && (isBadRequest(error) || isInvalid(error)))) throw error;
     const refusal = { message: error.message, withIntent: status.intent !== undefined };
-    rememberTold(memory, { statusRefusal: { ...refusal, atMilliseconds: world.monotonic() } });
+    rememberPublished(memory, { statusRefusal: { ...refusal, atMilliseconds: world.monotonic() } });
     return 'refused';
   }
   rememberWritten(memory, kept);
@@ -47,23 +50,26 @@ export async function writeStatus(
 export async function writeIntent(
   pass: Pass<StatusClient>,
   rollout: MySQLRollout,
-  { status, news }: StatusReport,
+  { status, changes }: StatusReport,
 ): Promise<StatusWrite> {
   const result = await writeStatus(pass, rollout, status, 'disrupt');
   if (result === 'written') {
     const objects = pass.context.cache.objects(pass.key);
-    emitNews(news, objects && { objects, rollout }, pass.context);
+    emitChanges(changes, objects && { objects, rollout }, pass.context);
   }
   return result;
 }
 
 /**
- * The milliseconds until more must be written, `statusIn` those until the status is due; `null` if only a change
- * requires that.
+ * The milliseconds until the next write is due; `statusIn` are those until the status is due. `null` if only a change
+ * can make one due.
  */
-export function nextIn({ observation, completion }: Report, statusIn: number | null, memory: Memory): number | null {
+export function nextIn(
+  { observation, completion }: PassReport,
+  statusIn: number | null,
+  memory: Memory,
+): number | null {
   const { hold, requeueAfterSeconds } = observation.decision;
-  const askedSeconds = observation.snapshot.mysql?.ageSeconds ?? null;
   const heldFor = (seconds: number): number => (seconds - observation.heldForSeconds) * 1000;
   const delays = [
     statusIn,
@@ -71,36 +77,37 @@ export function nextIn({ observation, completion }: Report, statusIn: number | n
     hold && heldFor(shownAfterSeconds),
     hold && heldFor(reportedAfterSeconds(hold)),
     observation.memory.unseen.writes.length > 0 ? unseenMilliseconds : null,
-    refusalStands(memory.told.statusRefusal, observation.nowMilliseconds),
+    refusalStands(memory.published.statusRefusal, observation.nowMilliseconds),
     requeueAfterSeconds && requeueAfterSeconds * 1000,
-    // What MySQL said is shown no longer then.
-    askedSeconds === null ? null : (recentSeconds - askedSeconds) * 1000,
+    ...answersChangeInSeconds(observation).map((seconds) => seconds * 1000),
   ].filter((delay): delay is number => delay !== null && delay > 0);
   return delays.length === 0 ? null : Math.min(...delays);
 }
 
 /** Resolves to the milliseconds until the status is due, or `null` if it has no changes or was written. */
 export async function writeWhenDue(
-  { observation, status: reported }: Report,
+  { observation, status: reported }: PassReport,
   pass: Pass<StatusClient>,
 ): Promise<number | null> {
   const { rollout, memory, nowMilliseconds } = observation;
-  const { told, unseen } = memory;
+  const { published, unseen } = memory;
   if (rollout === null || reported === null) return null;
-  const { status, news } = reported;
+  const { status, changes } = reported;
   const before = rollout.status ?? {};
   if (isDeepStrictEqual(status, before)) {
-    rememberTold(pass.memory, { changedAtMilliseconds: null });
+    rememberPublished(pass.memory, { changedAtMilliseconds: null });
     return null;
   }
-  const refusedFor = told.statusRefusal?.withIntent === false ? refusalStands(told.statusRefusal, nowMilliseconds) : 0;
-  const dueAt = dueAtMilliseconds(status, before, told.changedAtMilliseconds, unseen.writes, nowMilliseconds);
+  const refusedFor =
+    published.statusRefusal?.withIntent === false ? refusalStands(published.statusRefusal, nowMilliseconds) : 0;
+  const changedAtMilliseconds = changesCountFrom(status, before, published.changedAtMilliseconds, nowMilliseconds);
+  const dueAt = dueAtMilliseconds(status, before, changedAtMilliseconds, unseen.writes, nowMilliseconds);
   const dueIn = Math.max(refusedFor, dueAt - nowMilliseconds);
   if (dueIn > 0) {
-    rememberTold(pass.memory, { changedAtMilliseconds: told.changedAtMilliseconds ?? nowMilliseconds });
+    rememberPublished(pass.memory, { changedAtMilliseconds });
     return dueIn;
   }
   const written = await writeStatus(pass, rollout, status, 'status');
-  if (written === 'written') emitNews(news, observation, pass.context);
+  if (written === 'written') emitChanges(changes, observation, pass.context);
   return null;
 }

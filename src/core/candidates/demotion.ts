@@ -34,7 +34,7 @@ function takeBackReason(situation: Situation, member: Member): string | null {
   return finishing ? null : ('NoLongerPrimary' satisfies UndemoteReason);
 }
 
-/** The primary carries a demotion that nobody needs. */
+/** The primary carries a demotion that it no longer needs. */
 function noReason(situation: Situation, member: Member): UndemoteReason | null {
   const { policy, updateRevision } = situation;
   if (!member.facts.demote || !member.primary) return null;
@@ -44,16 +44,16 @@ function noReason(situation: Situation, member: Member): UndemoteReason | null {
   return dueMembers(situation).length > 1 ? 'OthersDue' : null;
 }
 
-/** A rule that does not let a demotion go on. */
+/** A rule that ends a demotion already in progress. */
 function standingHold(situation: Situation, member: Member): string | null {
   const step: Step = { kind: 'demote', rule: 'PrimaryLast', targets: [target(member)], revision: '' };
   return firstHold(situation, step, [{ kind: 'keepsDemotion', member }])?.rule ?? null;
 }
 
 /**
- * No other member is due, so the mark goes with the pod. If the pod still seems to be primary, either MOCO has just
- * written the index, which it does right before it removes `demote`, or the pod is demoted again, which renews the
- * mark.
+ * No other member is due, so the mark disappears with the pod. If the pod still seems to be primary, there are two
+ * cases: MOCO has just written the index, which it does right before it removes `demote`, or the pod is being demoted
+ * again, which renews the mark.
  */
 function isNext(situation: Situation, { due, facts }: Member): boolean {
   const { policy, updateRevision } = situation;
@@ -62,6 +62,6 @@ function isNext(situation: Situation, { due, facts }: Member): boolean {
   return policy.mode === 'OnDelete' && due && isForThis && dueMembers(situation).length === 1;
 }
 
-/** Until Kubernetes has observed the newest template, the update revision is unknown, and so are the due members. */
+/** Until Kubernetes has observed the newest template, the update revision is unknown, and with it the due members. */
 const isUpdateRevisionKnown = ({ snapshot: { statefulSet } }: Situation): boolean =>
   statefulSet !== null && !statefulSet.deleting && statefulSet.observed && statefulSet.updateRevision !== '';

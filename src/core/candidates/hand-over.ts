@@ -3,12 +3,12 @@ import type { ProcedureLine } from '../decision.ts';
 import type { Situation } from '../situation.ts';
 import type { Step } from '../step.ts';
 
-// Who replaces the pods of the StatefulSet.
+// Which program replaces the pods of the StatefulSet.
 
 /**
- * Releases a StatefulSet that has our label although this program may no longer delete its pods. `currentRevision`
- * comes first, so that a pod that crashes afterwards comes up as it would have under OnDelete and never at an older
- * revision. Stale members stay stale until somebody lowers the partition.
+ * Releases a StatefulSet that has our label although this program may no longer delete its pods. `currentRevision` is
+ * written first, so that a pod that crashes afterwards starts at the same revision as under OnDelete, never at an older
+ * one. Stale members stay stale until somebody lowers the partition.
  */
 function releases(situation: Situation): readonly Step[] {
   const { snapshot, policy, members } = situation;
@@ -20,12 +20,12 @@ function releases(situation: Situation): readonly Step[] {
     return [{ kind: 'promoteRevision', revision, replicas, for: reason, before: [] }];
   };
   if (!labelled) {
-    // A sync that was under way when currentRevision was written writes the previous one once more.
+    // A sync that was in progress when currentRevision was written restores the previous value once more.
     const overwritten = promotion !== null && promotion.from === currentRevision && promotion.to !== currentRevision;
     return observed && overwritten ? promote(promotion.to, 'correction') : [];
   }
   if (policy.mode === 'OnDelete' && !snapshot.released) return [];
-  // Nobody works at the update revision: whoever crashes goes on coming back as what it was.
+  // No member works at the update revision: a member that crashes still comes back at its previous revision.
   const isKept = keepsRevisions(situation.snapshot.statefulSet);
   return currentRevision === updateRevision || isKept ? [{ kind: 'release' }] : promote(updateRevision, 'release');
 }

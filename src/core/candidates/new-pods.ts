@@ -1,18 +1,21 @@
 import { isAdopted, keepsRevisions, mayKeepRevisions } from '../adoption.ts';
-import type { LineOutcome } from '../decision.ts';
+import { isAt, mayGoBackTo } from '../data.ts';
+import type { NextStep } from '../decision.ts';
 import { effects, kindsOf, membersOf } from '../effects.ts';
-import { isVerified } from '../failing-revision.ts';
+import { failingMember, isVerified } from '../failing-revision.ts';
 import { isOverridden } from '../gates.ts';
 import {
+  awaitsOwnPod,
   createdWhileHeld,
+  isAboutToBeCreated,
   isGoing,
   isRestoring,
   isUntaken,
   keptBecause,
   type Lost,
   lostMembers,
-  mayHaveWorked,
   revisionToKeep,
+  suitsEveryMember,
   wouldSetBack,
 } from '../lost-members.ts';
 import { type Hold, isBrief, isRoutine } from '../rules/catalogue.ts';
@@ -20,17 +23,17 @@ import { type Member, type Situation, target, toRestore } from '../situation.ts'
 import type { RestoreRule, Step } from '../step.ts';
 import { awaitingResize } from '../update-in-place.ts';
 
-// Which revision a pod is to get that is created now. Under OnDelete the StatefulSet controller creates each pod at the
-// update revision, whoever has taken the one before. Under RollingUpdate with partition = replicas it creates each at
-// the current revision, members that were updated as well, and replaces nobody.
+// Which revision new pods get. Under OnDelete the StatefulSet controller creates each pod at the update revision, no
+// matter who deleted its predecessor. Under RollingUpdate with partition = replicas it creates each pod at the current
+// revision, even for members that are already updated, and it replaces none.
 
 /**
- * The step that changes what new pods come up at, or that gives a member back its revision; `null` if all is as it
- * should be, or nothing can be done about it.
+ * The step that changes the revision of new pods, or that gives a member its revision back; `null` if no such step is
+ * needed or possible.
  *
  * @param outcome what the rollout does next, or why it does nothing
  */
-export function newPodsStep(situation: Situation, outcome: LineOutcome): Step | null {
+export function newPodsStep(situation: Situation, outcome: NextStep): Step | null {
   if (situation.policy.mode !== 'OnDelete' || !isAdopted(situation.snapshot.statefulSet)) return null;
   if (outcome.hold === null && outcome.candidate.kind === 'undemote') return null;
   const isNext = bringsNow(situation, outcome);
@@ -39,41 +42,60 @@ export function newPodsStep(situation: Situation, outcome: LineOutcome): Step | 
     (one) =>
       !taken.includes(one.ordinal) && (isRestoring(situation, one.ordinal) || keptBecause(situation, one) !== null),
   );
-  if (!wouldSetBack(situation)) {
-    if (lost.length > 0) return keep(situation, lost, 'untilCreated');
-    const restored = memberToRestore(situation);
-    if (restored !== null) return keep(situation, [], 'untilCreated') ?? restore(situation, restored);
-  }
+  const kept = awaitsOwnPod(situation, lost) ? null : keptForSome(situation, lost);
+  if (kept !== null) return kept.step;
   if (isNext) return updateNew(situation);
   if (isHeldAtRest(situation, outcome)) return keep(situation, [], 'whileHeld');
   const isByWebhook = situation.snapshot.strategyKeeper === 'webhook';
   return isByWebhook || mustUpdateNew(situation) || isBringing(situation) ? updateNew(situation) : null;
 }
 
-/** The next step gives a member something of the update revision, and only what new pods come up at is in its way. */
-function bringsNow(situation: Situation, { candidate, hold }: LineOutcome): boolean {
+/**
+ * For members whose pods are missing, otherwise for a member that has to get its revision back. `null` if no member
+ * needs it, or none is allowed it.
+ */
+function keptForSome(situation: Situation, lost: readonly Lost[]): { readonly step: Step | null } | null {
+  const revision = revisionToKeep(situation, lost);
+  if (revision === null || wouldSetBack(situation, revision)) return null;
+  const isShort = suitsEveryMember(situation, revision) || lost.some((one) => isAboutToBeCreated(situation, one));
+  if (lost.length > 0) return isShort ? { step: keep(situation, lost, 'untilCreated') } : null;
+  const restored = memberToRestore(situation, revision);
+  return restored === null ? null : { step: keep(situation, [], 'untilCreated') ?? restore(situation, restored) };
+}
+
+/** The next step would update a member, and only the revision of new pods blocks that step. */
+function bringsNow(situation: Situation, { candidate, hold }: NextStep): boolean {
   if (hold !== null && hold.rule !== 'RevisionsKept') return false;
   return kindsOf(effects(situation, candidate)).includes('brings');
 }
 
-/** The hold may last, and no member works at the update revision, so that none could be set back. */
-function isHeldAtRest(situation: Situation, { hold }: LineOutcome): boolean {
+/**
+ * The hold may last, and the data of every member belong to the current revision, so no member could start on data
+ * newer than itself.
+ */
+function isHeldAtRest(situation: Situation, { hold }: NextStep): boolean {
   const { members, snapshot } = situation;
   if (!isLasting(hold) || snapshot.strategyKeeper === 'webhook') return false;
-  return members.some(({ updated }) => !updated) && !isUnderWay(situation) && !mustUpdateNew(situation);
+  const revision = members.every(({ updated }) => updated) ? null : revisionToKeep(situation, []);
+  return revision !== null && suitsEveryMember(situation, revision) && !isUnderWay(situation);
 }
 
-/** A step of the rollout is not over. One that has taken a pod is not, even if the pod does not show it yet. */
+/**
+ * A step of the rollout is still in progress, even if its pod seems untouched. If the member of a step fails at the
+ * update revision, that step is over: its next pod would fail as well, perhaps before the controller sees it run.
+ */
 function isUnderWay(situation: Situation): boolean {
   const { members, missing } = situation;
+  const failing = failingMember(situation)?.member;
+  const isAwaited = (ordinal: number): boolean => ordinal !== failing && !isUntaken(situation, ordinal);
   return (
     isBringing(situation) ||
-    missing.some((ordinal) => !isUntaken(situation, ordinal)) ||
-    members.some((member) => (isGoing(member) || !member.updated) && !isUntaken(situation, member.ordinal))
+    missing.some(isAwaited) ||
+    members.some((member) => (isGoing(member) || !member.updated) && isAwaited(member.ordinal))
   );
 }
 
-/** A member that a step has taken is to come back updated, or is to be updated by the next half of the step. */
+/** The pod that a step replaced has yet to come back updated, or the second half of the step has yet to update it. */
 function isBringing(situation: Situation): boolean {
   const { members } = situation;
   return (
@@ -85,17 +107,11 @@ function isBringing(situation: Situation): boolean {
 
 const isLasting = (hold: Hold | null): boolean => hold !== null && !isBrief(hold.rule) && !isRoutine(hold.rule);
 
-/** Nobody is stale, or a member that has worked at the update revision could be set back. */
-function mustUpdateNew(situation: Situation): boolean {
-  const { members } = situation;
-  return (
-    wouldSetBack(situation) ||
-    members.every(({ updated }) => updated) ||
-    members.some((member) => mayHaveWorked(situation, member))
-  );
-}
+/** No member is stale, or some member could start on data newer than itself. */
+const mustUpdateNew = (situation: Situation): boolean =>
+  situation.members.every(({ updated }) => updated) || !suitsEveryMember(situation, situation.currentRevision);
 
-/** `null` if new pods come up at that revision already, or can't. */
+/** `null` if new pods already start at that revision, or cannot. */
 function keep(situation: Situation, lost: readonly Lost[], lasts: 'whileHeld' | 'untilCreated'): Step | null {
   const { members, currentRevision } = situation;
   const revision = revisionToKeep(situation, lost);
@@ -121,33 +137,40 @@ interface Restorable {
 }
 
 /**
- * An updated member that gets back the revision that it had: a person asks for it and it fails, or somebody else has
- * updated it while it was held, and its mysqld has not started since. One that works is left, and a restart of it is no
- * failure: it may have upgraded its data.
+ * An updated member that has to get its previous revision back. Either a person asks for it and the member fails, or
+ * somebody else updated the member while it was held and its mysqld has not started since. A working member is left
+ * alone, and restarting it is no failure. Once mysqld has started, the member is restored only if a person asks for it
+ * and MySQL supports the downgrade.
  */
-function memberToRestore(situation: Situation): Restorable | null {
+function memberToRestore(situation: Situation, revision: string): Restorable | null {
   const requested = toRestore(situation);
   for (const member of situation.members) {
     if (!member.updated || member.participates || isGoing(member)) continue;
     const { ordinal } = member;
-    if (requested.includes(ordinal) && fails(member) && wouldStay(situation, member)) {
+    if (
+      requested.includes(ordinal) &&
+      fails(member) &&
+      wouldStay(situation, member) &&
+      mayGoBackTo(situation, ordinal, revision)
+    ) {
       return { member, rule: 'RestoreRequested' };
     }
     const isHeld = keptBecause(situation, { ordinal, member }) !== null;
-    if (isHeld && createdWhileHeld(situation, member) === 'created') return { member, rule: 'UpdatedByOthers' };
+    const isUnopened = createdWhileHeld(situation, member) === 'created' && isAt(situation, ordinal, revision);
+    if (isHeld && isUnopened) return { member, rule: 'UpdatedByOthers' };
   }
   return null;
 }
 
 const fails = ({ state, crashLoop }: Member): boolean => state === 'down' || crashLoop !== null;
 
-/** Nothing would update it again at once. */
+/** Nothing would update it again immediately. */
 const wouldStay = (situation: Situation, { pinned, ordinal }: Member): boolean =>
   pinned ||
   ordinal < situation.policy.partition ||
   (!isVerified(situation) && !isOverridden(situation, 'UpdateRevisionFailing'));
 
-/** Only once new pods come up at the revision that the member had. */
+/** Only once new pods start at the previous revision of the member. */
 function restore(situation: Situation, { member, rule }: Restorable): Step | null {
   return keepsRevisions(situation.snapshot.statefulSet) ? { kind: 'restore', rule, targets: [target(member)] } : null;
 }

@@ -7,8 +7,8 @@ import { isBeingResized, isUpdatedAsPrimary, stepInPlace } from '../update-in-pl
 import { takeBackDemotion } from './demotion.ts';
 import { adopt, release } from './hand-over.ts';
 
-// Who is next, and how, under OnDelete: the procedure of DEP-06. All members that do not participate are deleted, not
-// evicted: a PodDisruptionBudget can refuse to evict a pod that is already down.
+// Which member is next, and how it is replaced, under OnDelete: the procedure of DEP-06. Members that do not
+// participate are deleted, not evicted: a PodDisruptionBudget can refuse to evict a pod that is already down.
 
 const isProtected = ({ facts }: Member): boolean => facts.preventDelete;
 const remove = (rule: StepRule, members: readonly Member[]): Step => ({
@@ -20,14 +20,16 @@ const remove = (rule: StepRule, members: readonly Member[]): Step => ({
 const due = (situation: Situation, is: (member: Member) => boolean): readonly Member[] =>
   descending(dueMembers(situation).filter(is));
 
-/** Those that have to move anyway come first, and those that would stay Pending last. The order of the others stays. */
+/**
+ * Members that have to move anyway come first, members that would stay Pending come last. The others keep their order.
+ */
 const movingFirst = (members: readonly Member[]): readonly Member[] => {
   const place = ({ facts: { recreatable, nodeLeaves } }: Member): number =>
-    recreatable !== null && recreatable.tied !== null ? 1 : nodeLeaves ? -1 : 0;
+    recreatable.kind === 'asked' && recreatable.tied !== null ? 1 : nodeLeaves ? -1 : 0;
   return members.toSorted((one, other) => place(one) - place(other));
 };
 
-/** The order of the others stays. */
+/** The others keep their order. */
 const last =
   (is: (member: Member) => boolean) =>
   (members: readonly Member[]): readonly Member[] =>
@@ -37,24 +39,28 @@ const primaryAfterOthers = last(({ primary }) => primary);
 
 export const membersDown: ProcedureLine = {
   takes:
-    'due members that are down and not protected: delete, all of them at once, else those whose end destroys no data',
+    'due members that are down and not protected: delete, all of them at once, else those whose deletion destroys no data, else one of them',
   candidates: (situation) => {
     const down = due(situation, (member) => member.state === 'down' && !isProtected(member));
     const harmless = down.filter(({ facts }) => endingClaims(facts).length === 0);
-    const groups = harmless.length < down.length ? [down, harmless] : [down];
+    const groups = [
+      down,
+      ...(harmless.length < down.length ? [harmless] : []),
+      ...(down.length > 1 ? down.map((one) => [one]) : []),
+    ];
     return groups.filter(({ length }) => length > 0).map((members) => remove('MemberDown', members));
   },
 };
 
-/** The rollout has ended, or has reached what the user allows, or has not begun. */
+/** The rollout has ended, has reached what the user allows, or has not begun. */
 export const nothingDue: ProcedureLine = {
   takes:
     'no due member: promoteRevision once every member is updated and Ready and the current revision is another one, else nothing to do',
   candidates: (situation) => {
     const { members, policy, replicas, currentRevision, updateRevision: revision } = situation;
     if (members.some((member) => member.due)) return [];
-    // Under OnDelete `status.currentRevision` stays behind on Kubernetes before 1.37, and MOCO takes that for a
-    // StatefulSet that isn't ready; a volume asked for then is lost.
+    // Under OnDelete `status.currentRevision` stays behind on Kubernetes before 1.37, and MOCO then believes that the
+    // StatefulSet is not ready. It forgets a volume expansion that is requested at that moment.
     const isBehind = policy.mode === 'OnDelete' && currentRevision !== revision;
     return isBehind && members.every(({ facts }) => facts.ready)
       ? [{ kind: 'promoteRevision', revision, replicas, for: 'end', before: [] }]
@@ -74,7 +80,10 @@ const nothingRestarts: ProcedureLine = {
 
 const isUnreachable = ({ state }: Member): boolean => state === 'unreachable';
 
-/** mysqld may still serve behind a lost kubelet, so one at a time, and never the primary. */
+/**
+ * mysqld may still serve although its kubelet is lost. So these members are replaced one at a time, and the primary
+ * never.
+ */
 const membersUnreachable: ProcedureLine = {
   takes: 'due replicas whose node does not answer, and that are not protected: delete, one',
   candidates: (situation) =>
@@ -85,8 +94,8 @@ const membersUnreachable: ProcedureLine = {
 };
 
 /**
- * A primary with a dead agent, for example. It has no relay log: where nobody participates, it goes first and alone,
- * and the replicas follow once it serves again.
+ * For example, a primary with a dead agent. It has no relay log to lose: if no member participates, the primary goes
+ * first and alone, and the replicas follow once it serves again.
  */
 export const primaryRunning: ProcedureLine = {
   takes: 'the due primary that runs without participating: delete',
@@ -98,8 +107,8 @@ export const primaryRunning: ProcedureLine = {
 };
 
 /**
- * Running replicas may still acknowledge commits, so one at a time. MOCO has never finished with one that has never
- * followed, so its restart is the first that may help.
+ * Running replicas may still acknowledge commits, so they are replaced one at a time. A replica that has never followed
+ * the primary has not been configured by MOCO, so it goes first: a restart is most likely to help it.
  */
 export const membersRunning: ProcedureLine = {
   takes:
@@ -114,7 +123,7 @@ export const membersRunning: ProcedureLine = {
       .map((member) => remove('MemberNotParticipating', [member])),
 };
 
-/** No member after these may go while they are unavailable. */
+/** While these members are unavailable, no member of the lines below may be replaced. */
 const othersUnavailable: ProcedureLine = {
   takes:
     'every other due member that does not participate: protected ones, then those that recover, unreachable ones, and the primary: delete, one',
@@ -142,9 +151,9 @@ function ruleOfUnavailable({ state, primary }: Member): StepRule {
 
 /**
  * The update may repair the sidecar, and the PodDisruptionBudget would refuse an eviction, since it already counts the
- * pod as unavailable. An impaired primary has lost its Service already, and MOCO moves no primary whose pod is not
- * ready (MOCO 0.36, clustering/status.go, isDegraded): it is deleted under the gates of a primary that moves, before
- * healthy replicas, which no eviction takes as long as its pod is not ready.
+ * pod as unavailable. The Service no longer routes to an impaired primary, and MOCO moves no primary whose pod is not
+ * ready (MOCO 0.36, clustering/status.go, isDegraded). So an impaired primary is deleted under the same gates as a
+ * primary that moves. It goes before healthy replicas, which cannot be evicted while its pod is not ready.
  */
 const membersImpaired: ProcedureLine = {
   takes: 'a due member that is impaired, replicas first: delete',
@@ -157,7 +166,7 @@ const membersImpaired: ProcedureLine = {
 
 const healthyReplicas: ProcedureLine = {
   takes:
-    'the due replica that is next: those on nodes that are to be emptied, then from the highest ordinal down, then those that would stay Pending, protected ones last: its change in place, else evict; those whose node may resize them go before the others',
+    'the due replica that is next: those on nodes that are being drained, then from the highest ordinal down, then those that would stay Pending, protected ones last: its change in place, else evict; those whose node may resize them go before the others',
   candidates: (situation) => {
     const replicas = unprotectedFirst(movingFirst(due(situation, ({ primary }) => !primary)));
     const inPlace = replicas.map((member) => stepInPlace(situation, member));
@@ -171,8 +180,8 @@ const healthyReplicas: ProcedureLine = {
 };
 
 /**
- * If others can take over, MOCO moves the role first, so that writes stop only for the switchover, and the switchover
- * never races with the preStop hook.
+ * If another member can take over, MOCO moves the role first. Writes then stop only for the switchover, and the
+ * switchover never races with the preStop hook.
  */
 const primaryLast: ProcedureLine = {
   takes:
@@ -187,7 +196,7 @@ const primaryLast: ProcedureLine = {
   },
 };
 
-/** The first line with a candidate that may go decides. */
+/** The first line with a candidate that is allowed decides. */
 export const onDelete = {
   takeBackDemotion, // our demotion never outlives its reason, whatever else holds
   release, // the user released the cluster

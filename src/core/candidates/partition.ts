@@ -6,16 +6,16 @@ import { takeBackDemotion } from './demotion.ts';
 import { release } from './hand-over.ts';
 import { membersDown, membersRunning, nothingDue, primaryRunning } from './on-delete.ts';
 
-// Who is next where the StatefulSet controller deletes the pods: the member just below the partition.
+// Which member is next where the StatefulSet controller deletes the pods: the member just below the partition.
 
 /**
- * A cluster that serves nobody: it has never been initialized, or none of its members does any work. The partition
- * would keep a corrected template from them for ever, since their turn comes one after the other. So they are made to
- * come up at the update revision, those that are down alone: one that clones keeps at it. It is what MOCO's documents
- * reach for the first start by terminating the partition unset.
+ * A cluster that serves no one: it has never been initialized, or none of its members works. Waiting for the partition
+ * would keep a corrected template from those members forever, since it reaches them one after the other. So they are
+ * recreated at the update revision; in a cluster that clones, only members that are down. MOCO's documents solve the
+ * same problem for the first start by terminating the partition unset.
  *
- * A deletion can fail for some of them while others start to serve. So once the current revision is the update
- * revision, a member that is down is deleted in any case: it comes up updated, whatever the partition.
+ * Some of the deletions can fail while other members start to serve. So once the current revision is the update
+ * revision, a member that is down is always deleted: it comes back updated at any partition.
  */
 const startUnserved: ProcedureLine = {
   takes:
@@ -29,8 +29,8 @@ const startUnserved: ProcedureLine = {
 };
 
 /**
- * The same once no member has participated for longer than a failover takes, though they run: a restart may be the
- * cure. The primary first and alone; replicas once it leads again.
+ * The same applies once no member has participated for longer than a failover takes, although they run: a restart may
+ * help. The primary goes first and alone; replicas follow once it serves as primary again.
  */
 const restartUnserved: ProcedureLine = {
   takes:
@@ -56,13 +56,13 @@ function atUpdateRevision(situation: Situation, step: Step): Step {
 }
 
 /**
- * The partition may stay where it is if nobody is stale and nobody would come up stale: every write of MOCO sets it
- * back.
+ * The partition may stay where it is if no member is stale and no new pod would be stale: every write by MOCO resets
+ * it.
  */
 const isDone = (situation: Situation): boolean =>
   situation.members.every(({ updated }) => updated) && comesUpUpdated(situation);
 
-/** The step that takes the next member, or passes it if it is updated. */
+/** The step that lowers the partition to the next member, or below it if that member is already updated. */
 function lower(situation: Situation): readonly Step[] {
   const partition = partitionOf(situation) - 1;
   const next = situation.members.find(({ ordinal }) => ordinal === partition);
@@ -124,7 +124,7 @@ export const partition = {
   stillAtWork,
 };
 
-/** MOCO lowers the partition. This program only releases what it still has. */
+/** MOCO lowers the partition. This program only releases clusters that it still controls. */
 export const mocoDrives = {
   takeBackDemotion,
   release,

@@ -8,7 +8,9 @@ import {
 } from './stage-counts.ts';
 import { type FleetHold, type FleetWait, freeSlots, type StageGate } from './waits.ts';
 
-/** What a stage waits for, whatever the cluster, the strongest reason first. A soak that is over is listed, too. */
+// Why a cluster of a sequence may not begin yet, from the counts of its stages.
+
+/** What any cluster of a stage waits for, the strongest reason first. A soak that is over is also listed. */
 export function stageGates(
   { name: sequence, stages }: Sequence,
   counts: readonly StageCount[],
@@ -20,6 +22,13 @@ export function stageGates(
     if (failed !== null && failing > maxFailures) {
       gates.push({ rule: 'StageFailing', sequence, stage, failing, maxFailures, cluster: failed });
     }
+  }
+  for (const [at, { name: stage, maxFailures }] of stages.entries()) {
+    const { failing = 0, gone = [] } = counts[at] ?? {};
+    const failed = gone.filter((one) => one.failing);
+    const [one] = at < index ? gone : failing + failed.length > maxFailures ? failed : [];
+    if (one !== undefined)
+      gates.push({ rule: 'StageMemberGone', sequence, stage, cluster: one.cluster, failing: one.failing });
   }
   const earlier = stages.slice(0, index);
   for (const [at, { name: stage }] of earlier.entries()) {
@@ -47,8 +56,8 @@ export function stageGates(
 }
 
 /**
- * Why a cluster whose rollout has not begun may not begin it, the strongest reason first. Pure, and nothing is
- * remembered: the same fleet gives the same answer to every leader. `countsOf` has the counts of each sequence.
+ * Why a cluster may not begin its rollout yet, the strongest reason first. Pure, and nothing is remembered: every
+ * leader gets the same answer for the same fleet. `countsOf` has the counts of each sequence.
  */
 export function stageWaits(
   asking: StagedCluster,
@@ -80,7 +89,9 @@ export function stageWaits(
   return [
     ...stageGates(sequence, counts, stage).flatMap((hold) => ('until' in hold ? timed(hold) : [lasting(hold)])),
     ...timed(settled),
-    ...(asking.rolling ? [] : slotWait({ key: asking.key, since }, sequence, stage, counts[stage])),
+    ...(asking.rolling
+      ? []
+      : slotWait({ key: asking.key, since: asking.queuedSince ?? since }, sequence, stage, counts[stage])),
   ];
 }
 

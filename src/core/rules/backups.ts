@@ -3,35 +3,35 @@ import { withoutFullStop } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
 import { after, rule } from './rule.ts';
 
-/** A backup that takes longer has probably not ended because its pod does not. */
+/** A backup that takes longer has probably failed to end because its pod does not end. */
 const longestBackupHours = 6;
 
 type RunningBackup =
   /** The Job that has been active for the longest time. */
   | { readonly job: string; readonly startedAt: string; readonly restores?: true; readonly overdueHours?: number }
-  /** The PodDisruptionBudget that is closed, while no Job is seen. */
+  /** The PodDisruptionBudget that is closed although no Job was found. */
   | { readonly budget: string };
 
-/** Backups and restores read from a member, or write to it, and begin anew when it ends. */
+/** Backups and restores read from a member or write to it. They start over when it stops. */
 export const backups = {
   BackupRunning: rule<RunningBackup>({
     holds: ({ situation }) => runningBackup(situation),
     sentence: (hold) => {
       if ('budget' in hold) {
-        return `PodDisruptionBudget ${hold.budget} allows no disruption, as MOCO has it while a backup runs`;
+        return `PodDisruptionBudget ${hold.budget} allows no disruption, as MOCO sets it while a backup runs`;
       }
       const { job, startedAt, restores, overdueHours: hours } = hold;
       return (
         `${restores ? 'restore' : 'backup'} Job ${job}, which started at ${startedAt}, has not ended` +
         (hours === undefined
           ? ''
-          : ` within ${hours} hours: check whether its pod still works, or is kept by another container such as the proxy of a service mesh`)
+          : ` within ${hours} hours: check whether its pod still works, or whether another container such as the proxy of a service mesh keeps it running`)
       );
     },
     meaning: 'A backup is running, and a disruption could interrupt it.',
-    details: `The Jobs with MOCO's labels decide, whoever created them: until a Job is Complete or Failed it is active, unless it is suspended. The Job of a restore counts as well. Without such a Job MOCO's closed PodDisruptionBudget counts. While a backup that MOCO has scheduled runs in a cluster of three or more members, MOCO's budget allows no eviction: overriding this rule lets members that do not participate be replaced, and \`BlockedByPDB\` goes on to hold the others. After ${longestBackupHours} hours the message says that the Job has not ended for so long.`,
+    details: `Jobs with MOCO's labels count, no matter who created them. A Job is active until it is Complete or Failed, unless it is suspended. The Job of a restore counts as well. Without such a Job, MOCO's closed PodDisruptionBudget counts. While a backup that MOCO has scheduled runs in a cluster of three or more members, MOCO's budget allows no eviction: overriding this rule lets members that do not participate be replaced, and \`BlockedByPDB\` still holds the others. After ${longestBackupHours} hours the message says how long the Job has been running.`,
     endedBy: ['time', 'a person'],
-    ends: 'By itself, when the backup is done. If its Job does not end, `kubectl describe job JOB` shows its pod. Delete a Job that no longer works.',
+    ends: 'By itself, when the backup is done. If its Job does not end, `kubectl describe job JOB` shows its pod. Delete a Job that no longer makes progress.',
     overridable: true,
     assumed: after('moment', (snapshot) => ({ ...snapshot, backupJobs: [], budgets: openBudgets(snapshot) })),
   }),
@@ -42,7 +42,7 @@ export const backups = {
       `the controller cannot read Jobs, and the cluster has a backup policy: ${withoutFullStop(message)}`,
     meaning: 'The controller cannot read Jobs, so it is unknown whether a backup runs.',
     details:
-      'Only clusters with `spec.backupPolicyName` wait: without it there is no CronJob from which a backup could come. Members that are down are replaced.',
+      'Only clusters with `spec.backupPolicyName` wait: without it there is no CronJob that could start a backup. Members that are down are replaced.',
     endedBy: ['a person'],
     ends: 'By itself within seconds, once they can be read. If a right is missing, apply the roles of this version: `kubectl moco-rollout check` names it.',
     overridable: true,
@@ -54,7 +54,7 @@ export const backups = {
 function runningBackup({ snapshot, deadlines }: Situation): RunningBackup | null {
   const [oldest] = snapshot.backupJobs.toSorted((a, b) => b.activeForSeconds - a.activeForSeconds);
   if (oldest === undefined) {
-    const closed = snapshot.budgets.find((budget) => budget.closed);
+    const closed = snapshot.budgets.find((budget) => budget.closed && budget.ofMoco);
     return closed === undefined ? null : { budget: closed.name };
   }
   const { name: job, startedAt, restores, activeForSeconds } = oldest;

@@ -1,7 +1,11 @@
+import type { Question, QuestionKind } from '../questions.ts';
+import type { Situation } from '../situation.ts';
 import { partition } from './by-partition.ts';
+import { cloning } from './cloning.ts';
 import { everything } from './everything.ts';
-import { fleet } from './fleet.ts';
-import { step } from './not-done.ts';
+import { fleet, turn } from './fleet.ts';
+import { mysqldVersions } from './mysqld-versions.ts';
+import { answers, step } from './not-done.ts';
 import { notParticipating } from './not-participating.ts';
 import { participating } from './participating.ts';
 import { primary } from './primary.ts';
@@ -12,23 +16,26 @@ import type { Asked, AssumedEnd, MemberName, Rule, RuleAttributes } from './rule
 import { failing, unfinished } from './unfinished.ts';
 import { untouchable } from './untouchable.ts';
 
-// Every rule that can block a rollout, once, in the order in which they are asked. Types, sentences, `explain`,
-// documents and the CRD's enum come from here. A new rule is an entry here and its place in the table of gates.
+// Every rule that can block a rollout, once, in the order in which they are evaluated. Types, sentences, `explain`,
+// documents and the CRD's enum come from here. A new rule needs an entry here and its place in the table of gates.
 
-/** How far rules hold, in the order in which they are asked. */
+/** What a hold of the group blocks, in the order in which the groups are evaluated. */
 export const ruleGroups = {
   untouchable: { title: 'Nothing is written at all', rules: untouchable },
   everything: { title: 'Every step is blocked, except taking back a demotion', rules: everything },
-  failing: { title: 'The new revision fails: it goes to no other member', rules: failing },
+  failing: { title: 'The new revision fails: no other member gets it', rules: failing },
   unfinished: { title: 'Only members that are down are replaced', rules: unfinished },
-  refused: { title: 'Nodes refuse the new revision: no member that works gets it', rules: refusedOnNodes },
-  fleet: { title: 'Only members that are down are replaced, once a member is due', rules: fleet },
+  refused: { title: 'The new revision fails on some nodes: no working member is updated', rules: refusedOnNodes },
+  versions: { title: 'MySQL would refuse the data: no member is updated', rules: mysqldVersions },
+  fleet: { title: 'The rollout may not begin: only members that are down are replaced', rules: fleet },
   roles: { title: 'The primary is moving, or MOCO has not set every role', rules: roles },
-  recreatable: { title: 'A member would not come back as what it was', rules: recreatable },
-  notParticipating: { title: 'A member does not participate', rules: notParticipating },
-  participating: { title: 'A member may not be taken yet', rules: { ...participating, ...primary } },
+  recreatable: { title: 'A replaced pod could not come back', rules: recreatable },
+  notParticipating: { title: 'A member does not participate', rules: { ...cloning, ...notParticipating } },
+  participating: { title: 'A member cannot be replaced yet', rules: { ...participating, ...primary } },
   partition: { title: 'The partition decides which member is next', rules: partition },
-  step: { title: 'The chosen step is not done', rules: step },
+  step: { title: 'The next step cannot be done now', rules: step },
+  turn: { title: 'The cluster waits for its turn: only members that are down are replaced', rules: turn },
+  answers: { title: 'The step waits for an answer, or an answer blocks it', rules: answers },
 };
 
 export type RuleGroup = keyof typeof ruleGroups;
@@ -39,14 +46,18 @@ const catalogue = {
   ...failing,
   ...unfinished,
   ...refusedOnNodes,
+  ...mysqldVersions,
   ...fleet,
   ...roles,
   ...recreatable,
+  ...cloning,
   ...notParticipating,
   ...participating,
   ...primary,
   ...partition,
   ...step,
+  ...turn,
+  ...answers,
 };
 
 type Catalogue = typeof catalogue;
@@ -56,7 +67,7 @@ export type HoldRule = keyof Catalogue;
 export type HoldOf<Name extends HoldRule> = {
   [Each in Name]: { readonly rule: Each } & FactsOf<Catalogue[Each]>;
 }[Name];
-/** "Not now", by the name of the rule, with its facts. */
+/** "Not now": the name of the rule, and the facts behind it. */
 export type Hold = HoldOf<HoldRule>;
 
 /** By name, in the order of their groups. */
@@ -67,7 +78,7 @@ export const rulesOf = (group: RuleGroup): readonly HoldRule[] =>
   Object.keys(ruleGroups[group].rules) as readonly HoldRule[];
 export const overridableRules = holdRules.filter((name) => rules[name].overridable);
 
-/** One sentence that says what is waited for, with names and numbers and without a full stop. */
+/** One sentence, without a full stop, that says with names and numbers what the rollout waits for. */
 export function explainHold(hold: Hold, name: MemberName): string {
   const { sentence } = catalogue[hold.rule] as Rule<Hold>;
   return sentence(hold, name);
@@ -78,17 +89,21 @@ export function holdOf(rule: HoldRule, asked: Asked): Hold | null {
   return facts === null ? null : ({ rule, ...facts } as Hold);
 }
 
+/** The question whose answer the hold lacks. */
+export const asksOf = (hold: Hold | null, situation: Situation): readonly Question[] =>
+  hold === null ? [] : ((catalogue[hold.rule] as Rule<Hold>).asks?.(hold, situation) ?? []);
+
 /** How a plan assumes that the hold ends; `null` if only a person ends it. */
 export const assumedEnd = ({ rule }: Hold): AssumedEnd<Hold> | null => (catalogue[rule] as Rule<Hold>).assumed;
 
 /**
- * The entry of a rule; `undefined` for a name that this version does not know, such as one in the status of a later
+ * The entry of a rule; `undefined` for a name that this version does not know, such as one in a status of a later
  * version.
  */
 export const ruleAttributes = (name: string): RuleAttributes | undefined =>
   Object.hasOwn(rules, name) ? rules[name as HoldRule] : undefined;
 
-/** The alert that fires while the hold lasts; `null` where somebody has requested it. */
+/** The alert that fires while the hold lasts; `null` if a user requested the wait. */
 export function alertOf(name: HoldRule): string | null {
   const { alert, alarms, requestedBy } = rules[name];
   if (alert !== undefined) return alert;
@@ -97,9 +112,20 @@ export function alertOf(name: HoldRule): string | null {
 }
 
 /** It is about other clusters, and nothing is wrong with this one. */
-export const isForOthers = (name: string): boolean => Object.hasOwn(ruleGroups.fleet.rules, name);
+export const isForOthers = (name: string): boolean => Object.hasOwn(ruleGroups.fleet.rules, name) || isTurn(name);
+/** The cluster waits only for its turn, as far as is known. */
+export const isTurn = (name: string): boolean => Object.hasOwn(turn, name);
+/** The hold follows from an answer that is requested in the cluster's turn. */
+export const isAnswer = (name: string): boolean => Object.hasOwn(answers, name);
 export const isOverridable = (name: string): boolean => ruleAttributes(name)?.overridable === true;
 export const isRequestedByUser = (name: string): boolean => ruleAttributes(name)?.requestedBy !== undefined;
+/** It may last until a person acts. */
+export const isEndedByPerson = (name: string): boolean => ruleAttributes(name)?.endedBy.includes('a person') === true;
 export const isRoutine = (name: string): boolean => ruleAttributes(name)?.routine === true;
 export const isBrief = (name: string): boolean => ruleAttributes(name)?.brief === true;
+/** The question whose answer the rule waits for, or `undefined`. */
+export const awaitedBy = (name: string): QuestionKind | undefined => ruleAttributes(name)?.awaits;
+/** The cluster keeps its turn in the fleet while the rule holds. */
+export const keepsTurn = (name: string | undefined): boolean =>
+  name !== undefined && ruleAttributes(name)?.keepsTurn === true;
 export const isAlarming = (name: string): boolean => ruleAttributes(name)?.alarms === true;

@@ -3,15 +3,17 @@ import { plural, withoutFullStop } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
 import { after, rule } from './rule.ts';
 
-/** Queries of the user that have to return nothing. */
+// Rules about Prometheus' answers to the users' checks.
+
+/** Queries of the user that must return nothing. */
 export const checks = {
   CheckFailing: rule<{ readonly checks: readonly FailingCheck[] }>({
     holds: ({ situation }) => failingChecks(situation),
     sentence: ({ checks }) =>
       checks.map(({ check, ...series }) => `the check ${check} fails: ${explainSeries(series)}`).join('; '),
-    meaning: 'The query of a check returns a series (checks).',
+    meaning: 'The query of a check returns a series, or one of its metrics has no series and noData is Fail (checks).',
     details:
-      'Prometheus is asked right before a member that works is taken, and every 30 seconds while an updated member participates for minReadySeconds or a later stage waits for the cluster; that stage then waits for the whole soakDuration again. Members that are down, and clusters whose primary does not participate, do not wait.',
+      'Prometheus is queried right before a working member is replaced. It is also queried every 30 seconds while an updated member participates for minReadySeconds, and while a later stage waits for the cluster; if a check fails then, that stage waits for the whole soakDuration again. Members that are down, and clusters whose primary does not participate, do not wait.',
     endedBy: ['the members', 'a person'],
     ends: 'By itself, once the query returns nothing. The message has the labels and the value of the first series; look at what it measures. If the query is wrong, correct it in `checks`.',
     overridable: true,
@@ -20,11 +22,12 @@ export const checks = {
   }),
   CheckPending: rule<{ readonly checks: readonly string[] }>({
     holds: ({ situation }) => pendingChecks(situation),
+    awaits: 'checks',
     sentence: ({ checks }) =>
-      `Prometheus is being asked about the ${plural(checks, 'check', 'checks')} ${checks.join(', ')}`,
+      `waiting for Prometheus to answer the ${plural(checks, 'check', 'checks')} ${checks.join(', ')}`,
     meaning: 'A check has no answer that is recent enough for a step.',
     details:
-      'The answer decides. It may be asked for although `CheckUnavailable` is overridden, which is about a Prometheus that does not answer.',
+      'The answer decides. Prometheus is queried even while `CheckUnavailable` is overridden, because that rule is about missing answers.',
     endedBy: ['time'],
     ends: 'By itself, within seconds.',
     routine: true,
@@ -38,31 +41,44 @@ export const checks = {
       const messages = [...new Set(checks.map(({ message }) => message))].map(withoutFullStop);
       return `Prometheus has no answer to the ${plural(checks, 'check', 'checks')} ${names}: ${messages.join('; ')}`;
     },
-    meaning: 'Prometheus has not answered a check, or the answer can not be used.',
+    meaning:
+      'Prometheus has not answered a check, its answer is unusable, or one of its metrics has no series and noData is Wait.',
     details:
-      'Prometheus is asked again after 30 seconds. A soak goes on for five minutes without an answer, and begins anew after that.',
+      'Prometheus is queried again after 30 seconds. A soak continues for five minutes without an answer, and then starts over.',
     endedBy: ['a person', 'time'],
-    ends: 'By itself, once Prometheus answers. Check --prometheus-url, its certificate and token, and the query: the message has the words of Prometheus.',
+    ends: 'By itself, once Prometheus answers. Check --prometheus-url, its certificate and token, and the query: the message quotes Prometheus.',
     overridable: true,
     alert: 'MocoRolloutCheckHolds',
     assumed: after('moment', (snapshot) => snapshot),
   }),
 };
 
-/** As PromQL writes a series. */
-function explainSeries({ labels: { __name__: metric = '', ...labels }, value, others }: FailingSeries): string {
+/** The series in PromQL's notation. */
+function explainSeries(failing: FailingSeries): string {
+  const {
+    labels: { __name__: metric = '', ...labels },
+    value,
+    others,
+    missing,
+  } = failing;
+  if (missing !== undefined) return `there is no series of ${missing}`;
   const pairs = Object.entries(labels).map(([name, text]) => `${name}=${JSON.stringify(text)}`);
   const series = pairs.length > 0 || metric === '' ? `${metric}{${pairs.join(', ')}}` : metric;
   return `${series} is ${value}${others === 0 ? '' : `, and ${others} more`}`;
 }
 
-/** Before a step a check has to have passed within this time: enough to ask replicas and to confirm the step. */
-const freshSeconds = 5;
-/** How often a check is asked while the rollout waits for it or watches it: as often as most targets are scraped. */
-const askAgainSeconds = 30;
-/** An older answer belongs to an earlier step: while one is needed, the next one comes before that. */
+/**
+ * Before a step, a check must have passed within this time. It is long enough to ask replicas and to confirm the step.
+ */
+export const freshSeconds = 5;
+/**
+ * How often a check is queried while the rollout waits for it or is watched by it: as often as most targets are
+ * scraped.
+ */
+export const askAgainSeconds = 30;
+/** An older answer belongs to an earlier step: while one is needed, it is renewed sooner than this. */
 const forgottenSeconds = 60;
-/** How long a soak goes on without an answer, so that a restart of Prometheus does not begin it anew. */
+/** How long a soak continues without an answer, so that a restart of Prometheus does not reset it. */
 const soakWithoutAnswerSeconds = 300;
 
 interface FailingCheck extends FailingSeries {
@@ -74,7 +90,7 @@ interface UnansweredCheck {
   readonly message: string;
 }
 
-/** A check that fails does so until an answer says otherwise. `null` if none does. */
+/** A failing check keeps failing until another answer arrives. `null` if no check fails. */
 export function failingChecks(situation: Situation): { readonly checks: readonly FailingCheck[] } | null {
   return orNull(
     judgedChecks(situation).flatMap(({ name, reading }) =>
@@ -83,29 +99,29 @@ export function failingChecks(situation: Situation): { readonly checks: readonly
   );
 }
 
-/** Checks without a recent answer, unless no answer matters. */
+/** Checks without a recent answer, unless answers do not matter. */
 function pendingChecks(situation: Situation): { readonly checks: readonly string[] } | null {
   if (noAnswerMatters(situation)) return null;
   return orNull(judgedChecks(situation).flatMap(({ name, isAwaited }) => (isAwaited ? [name] : [])));
 }
 
-/** A person has switched off what a check that fails, and one without an answer, would hold. */
+/** A person has overridden both the rule for failing checks and the one for missing answers. */
 export const noAnswerMatters = ({ overridden }: Situation): boolean =>
   overridden.has('CheckUnavailable') && overridden.has('CheckFailing');
 
 const unansweredChecks = (situation: Situation): { readonly checks: readonly UnansweredCheck[] } | null =>
   orNull(unknown(judgedChecks(situation)));
 
-/** While a cluster soaks, its checks may have no answer for a while, but not for long. */
+/** While a cluster soaks, its checks may lack an answer for a while, but not for long. */
 export function silentChecks(situation: Situation): { readonly checks: readonly UnansweredCheck[] } | null {
   return orNull(unknown(judgedChecks(situation).filter(({ isSilent }) => isSilent)));
 }
 
-/** An answer is missing or too old: for a step, or for a cluster that is watched. */
+/** An answer that a step needs, or that a watched cluster needs, is missing or too old. */
 export const needsAnswer = (situation: Situation, forStep: boolean): boolean =>
   judgedChecks(situation).some(({ isAwaited, isOld }) => isOld || (forStep && isAwaited));
 
-/** Without an answer the soak that has begun goes on for a while, but none begins. */
+/** A soak that has begun continues without an answer for a while, but no new one begins. */
 export function allPass(situation: Situation): boolean {
   const { overridden } = situation;
   return judgedChecks(situation).every(
@@ -131,7 +147,7 @@ interface Judged extends Pick<CheckFacts, 'name' | 'reading'> {
   readonly isOld: boolean;
   /** A step can't be judged before the next answer. */
   readonly isAwaited: boolean;
-  /** Prometheus has not answered for so long that a soak does not go on. */
+  /** Prometheus has not answered for so long that the soak starts over. */
   readonly isSilent: boolean;
 }
 

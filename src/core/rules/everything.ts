@@ -6,35 +6,33 @@ import type { Situation } from '../situation.ts';
 import type { Contention } from '../snapshot.ts';
 import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 
-/** Every step is blocked, except taking back a demotion. */
+// Rules that block every step except taking back a demotion.
+
+/** How long a policy has to be gone before the end of its settings permits anything. */
+const policySettlesSeconds = 30;
+
+/**
+ * Every step is blocked, except taking back a demotion. What a person requested comes first, so that it stays visible
+ * while MOCO writes the StatefulSet.
+ */
 export const everything = {
   SettingsInvalid: rule<{ readonly problem: string }>({
     holds: (asked) => {
       const { snapshot, policy } = asked.situation;
       const unreadable = isReadable(policy.maxUnavailable) ? null : `maxUnavailable is ${policy.maxUnavailable}`;
       const problem = snapshot.settingsProblem ?? unreadable;
-      // Who replaces pods changes only if a pause would not hold that.
+      // Invalid settings hold a change of who replaces the pods only if the rollout is paused as well.
       if (asksFor(asked, 'handsOver') && !(policy.paused && snapshot.settingsProblem !== null)) return null;
       return problem === null ? null : { problem };
     },
     sentence: ({ problem }) => `the settings are invalid: ${withoutFullStop(problem)}`,
     meaning: 'A setting of this cluster is invalid.',
     details:
-      'Examples are a value out of its range, and two policies with the same priority that disagree. The default does not apply instead, since somebody has asked for something else.',
+      'Examples are a value out of range, and two policies of the same priority that disagree. The controller does not fall back to the default, because the user has asked for something else.',
     endedBy: ['a person'],
     ends: 'Correct the field that the message names, in the MySQLRollout or the MySQLRolloutPolicy.',
     alarms: true,
     assumed: null,
-  }),
-  StatefulSetDeleting: rule({
-    holds: ({ situation }) => holdsIf(situation.snapshot.statefulSet?.deleting === true),
-    sentence: () => 'the StatefulSet is being deleted or re-created',
-    meaning: 'MOCO is re-creating the StatefulSet.',
-    details: 'MOCO does so to change the volume template. The pods stay.',
-    endedBy: ['MOCO'],
-    ends: 'By itself, once the new StatefulSet exists.',
-    brief: true,
-    assumed: after('moment', (snapshot) => withStatefulSet(snapshot, { deleting: false })),
   }),
   Released: rule({
     holds: ({ situation: { snapshot, policy } }) => holdsIf(policy.mode === 'OnDelete' && snapshot.released),
@@ -46,33 +44,6 @@ export const everything = {
     requestedBy: '`release`',
     phase: 'Off',
     assumed: null,
-  }),
-  StatefulSetNotObserved: rule<{
-    /** Left out while nobody writes the StatefulSet again and again. */
-    readonly contention?: Contention;
-  }>({
-    holds: (asked) => {
-      const { statefulSet, contention } = asked.situation.snapshot;
-      const isObserved = statefulSet?.observed === true && statefulSet.updateRevision !== '';
-      if (isObserved && (contention === null || !isContested(asked))) return null;
-      return contention === null ? {} : { contention };
-    },
-    sentence: ({ contention }) =>
-      contention === undefined
-        ? 'Kubernetes has not yet observed the newest generation of the StatefulSet'
-        : explainContention(contention),
-    meaning:
-      'Kubernetes has not yet observed the newest generation of the StatefulSet, or somebody writes the StatefulSet again and again, or resets each partition that is set.',
-    details:
-      'Until then the update revision may belong to the previous template. MOCO writes the StatefulSets of some manifests several times a second (cybozu-go/moco#782): the API server alters a field that MOCO applies, so MOCO applies it again, which resets the partition that MOCO lowers. In a rollout by partitions a member may then be restarted many times, and come back at its old revision. The message names who writes, and the field.',
-    endedBy: ['Kubernetes', 'a person'],
-    ends: 'By itself within moments. If the message names a field, correct it in the MySQLCluster; adoption ends these writes as well. If it names another writer, stop that one. Otherwise check that kube-controller-manager runs.',
-    brief: true,
-    assumed: after('moment', (snapshot) =>
-      snapshot.statefulSet?.updateRevision
-        ? { ...withStatefulSet(snapshot, { observed: true }), contention: null }
-        : null,
-    ),
   }),
   ReconciliationStopped: rule({
     holds: ({ situation }) => holdsIf(situation.snapshot.cluster.reconciliationStopped),
@@ -114,6 +85,76 @@ export const everything = {
     phase: 'Off',
     assumed: null,
   }),
+  Paused: rule<{ readonly by?: string }>({
+    holds: (asked) => {
+      const { paused, pausedBy: by } = asked.situation.policy;
+      return paused && isPausedFor(asked) ? { ...(by !== undefined && { by }) } : null;
+    },
+    sentence: ({ by }) => `the rollout is paused${by === undefined ? '' : ` by ${by}`}`,
+    meaning: 'The rollout is paused, by the MySQLRollout or by a MySQLRolloutPolicy.',
+    details:
+      'With `repairWhilePaused: true` members that are down are still replaced. A pause never changes who replaces pods: neither a release nor a first adoption begins.',
+    endedBy: ['a person'],
+    ends: 'Run `resume NAME`, or change the policy that the message names.',
+    requestedBy: '`paused: true`',
+    alert: 'MocoRolloutPausedStale',
+    phase: 'Paused',
+    assumed: null,
+  }),
+  PolicyGone: rule<{ readonly policy: string }>({
+    holds: ({ situation: { snapshot, deadlines } }) => {
+      const { policyGone: gone } = snapshot;
+      return gone === null || deadlines.reached(gone.sinceSeconds, policySettlesSeconds)
+        ? null
+        : { policy: gone.policy };
+    },
+    sentence: ({ policy }) =>
+      `${policy} decided settings of this cluster and no longer exists; the settings without it apply after ${policySettlesSeconds} s`,
+    meaning:
+      'A MySQLRolloutPolicy that decided settings of the cluster was deleted, and other values are in force now.',
+    details: `If the policy was a freeze, maintenance windows or a limit, its end permits nothing before ${policySettlesSeconds} seconds have passed: the policy may be about to be created again, for example by a tool that replaces objects. To end a freeze at once, set \`paused: false\` in the policy before you delete it.`,
+    endedBy: ['time', 'a person'],
+    ends: `By itself, after ${policySettlesSeconds} seconds, or when the policy exists again.`,
+    assumed: after('requeue', (snapshot) => ({ ...snapshot, policyGone: null })),
+  }),
+  StatefulSetDeleting: rule({
+    holds: ({ situation }) => holdsIf(situation.snapshot.statefulSet?.deleting === true),
+    sentence: () => 'the StatefulSet is being deleted or re-created',
+    meaning: 'MOCO is re-creating the StatefulSet.',
+    details:
+      'MOCO does so to change the volume template, for example to enlarge volumes. The pods stay. The controller does not check whether the claims and the file systems have grown: Kubernetes continues with that in the running pods, and in their successors.',
+    endedBy: ['MOCO'],
+    ends: 'By itself, once the new StatefulSet exists.',
+    brief: true,
+    assumed: after('moment', (snapshot) => withStatefulSet(snapshot, { deleting: false })),
+  }),
+  StatefulSetNotObserved: rule<{
+    /** Absent unless somebody writes the StatefulSet again and again. */
+    readonly contention?: Contention;
+  }>({
+    holds: (asked) => {
+      const { statefulSet, contention } = asked.situation.snapshot;
+      const isObserved = statefulSet?.observed === true && statefulSet.updateRevision !== '';
+      if (isObserved && (contention === null || !isContested(asked))) return null;
+      return contention === null ? {} : { contention };
+    },
+    sentence: ({ contention }) =>
+      contention === undefined
+        ? 'Kubernetes has not yet observed the newest generation of the StatefulSet'
+        : explainContention(contention),
+    meaning:
+      'Kubernetes has not yet observed the newest generation of the StatefulSet, or another program keeps writing the StatefulSet or resetting its partition.',
+    details:
+      'Until Kubernetes has observed it, the update revision may belong to the previous template. MOCO writes the StatefulSets of some manifests several times a second (cybozu-go/moco#782): the API server alters a field that MOCO applies, so MOCO applies it again, which resets the partition that MOCO lowers. In a rollout by partitions a member may then be restarted many times, and come back at its old revision. The message names the writer and the field.',
+    endedBy: ['Kubernetes', 'a person'],
+    ends: 'By itself within moments. If the message names a field, correct it in the MySQLCluster; adoption ends these writes as well. If it names another writer, stop that one. Otherwise check that kube-controller-manager runs.',
+    brief: true,
+    assumed: after('moment', (snapshot) =>
+      snapshot.statefulSet?.updateRevision
+        ? { ...withStatefulSet(snapshot, { observed: true }), contention: null }
+        : null,
+    ),
+  }),
   AdmissionNotInForce: rule<{
     readonly mode: 'OnDelete' | 'Partition';
     /** What the dry run returned, as a sentence. */
@@ -126,9 +167,9 @@ export const everything = {
         : `admission does not keep the StatefulSet at partition = replicas: ${withoutFullStop(finding)}`,
     meaning: "A dry run has shown that admission would not change MOCO's next write as this strategy needs it.",
     details:
-      'The StatefulSet has to come back at OnDelete with the label, or, with the own partition driver, at partition = replicas. The message says what came back. Nothing was written, and MOCO goes on without moco-rollout.',
+      'The result of the dry run must be OnDelete with the label or, with the bundled partition driver, partition = replicas. The message has the actual result. Nothing was written, and MOCO continues without moco-rollout.',
     endedBy: ['a person', 'moco-rollout'],
-    ends: 'Install what the strategy needs: config/admission-policy from Kubernetes 1.36 on, config/webhook before that, config/partition-driver for the own partition driver. The controller tries again after 30 seconds, then more rarely, and at least every 5 minutes.',
+    ends: 'Install what the strategy needs: config/admission-policy from Kubernetes 1.36 on, config/webhook before that, config/partition-driver for the bundled partition driver. The controller tries again after 30 seconds, then more rarely, and at least every 5 minutes.',
     assumed: null,
   }),
   StrategyNotOnDelete: rule<{ readonly labelled: boolean }>({
@@ -144,43 +185,29 @@ export const everything = {
         : 'the update strategy of the StatefulSet is not OnDelete yet',
     meaning: 'The StatefulSet is not at OnDelete, or does not have the label.',
     details:
-      "The controller is about to adopt the StatefulSet, or has adopted it recently. A StatefulSet that returns to RollingUpdate is adopted again after 30 seconds, doubling to 5 minutes. Meanwhile MOCO's partition controller goes on.",
+      "The controller is about to adopt the StatefulSet, or has adopted it recently. A StatefulSet that returns to RollingUpdate is adopted again after 30 seconds, doubling to 5 minutes. Meanwhile MOCO's partition controller continues.",
     endedBy: ['moco-rollout'],
-    ends: 'By itself. If it comes back again and again, admission is sometimes unavailable, or another program writes the strategy: `kubectl get statefulset NAME -o yaml --show-managed-fields`.',
+    ends: 'By itself. If it recurs, admission is sometimes unavailable, or another program writes the strategy: `kubectl get statefulset NAME -o yaml --show-managed-fields`.',
     assumed: after('requeue', (snapshot) =>
       withStatefulSet(snapshot, { strategy: 'OnDelete', labelled: true, newPods: 'UpdateRevision', partition: null }),
     ),
   }),
-  Paused: rule<{ readonly by?: string }>({
-    holds: (asked) => {
-      const { paused, pausedBy: by } = asked.situation.policy;
-      return paused && isPausedFor(asked) ? { ...(by !== undefined && { by }) } : null;
-    },
-    sentence: ({ by }) => `the rollout is paused${by === undefined ? '' : ` by ${by}`}`,
-    meaning: 'The rollout is paused, by the MySQLRollout or by a MySQLRolloutPolicy.',
-    details:
-      'With `repairWhilePaused: true` members that are down are still replaced. A pause never changes who replaces pods: neither a release nor a first adoption begins.',
-    endedBy: ['a person'],
-    ends: 'By `resume`, or where the message names a policy, by changing that.',
-    requestedBy: '`paused: true`',
-    alert: 'MocoRolloutPausedStale',
-    phase: 'Paused',
-    assumed: null,
-  }),
   RevisionFlapping: rule<{
     readonly revisions: number;
-    /** When no more than three of them are left within ten minutes. */
+    /** When at most three revisions are left within ten minutes. */
     readonly until: string;
+    /** Absent if the writers are not known. */
+    readonly writers?: readonly string[];
   }>({
     holds: (asked) =>
       asksFor(asked, 'proceeds', 'keepsDemotion', 'comesUpdated') ? revisionFlapping(asked.situation) : null,
-    sentence: ({ revisions, until }) =>
-      `${revisions} update revisions within ten minutes: two writers seem to overwrite each other's template; the rollout goes on at ${until} unless another one appears`,
+    sentence: ({ revisions, until, writers }) =>
+      `${revisions} update revisions within ten minutes: ${explainWriters(writers ?? [])}; the rollout continues at ${until} unless another one appears`,
     meaning: 'More than three update revisions appeared within ten minutes, and their rollouts are not complete.',
     details:
-      "Two writers seem to overwrite each other's pod template. Members that are down do not wait: a correction reaches them at once.",
+      'The cause may be two programs that overwrite each other, a reloader, or somebody who tries several templates. The message names the writers of the pod template that `managedFields` shows, the newest first. Members that are down do not wait: a correction reaches them immediately.',
     endedBy: ['time', 'a person'],
-    ends: 'By itself, once ten minutes pass with fewer new revisions. Find the other writer: `kubectl get mysqlcluster NAME -o yaml --show-managed-fields`.',
+    ends: 'By itself, once ten minutes pass with fewer new revisions. `kubectl get mysqlcluster NAME -o yaml --show-managed-fields` shows who has written what, and when. The fields of a reloader and of `kubectl rollout restart` are in the StatefulSet.',
     overridable: true,
     alarms: true,
     phase: 'Failing',
@@ -192,9 +219,9 @@ export const everything = {
 };
 
 /**
- * While this program is to adopt a StatefulSet, or leaves it to partitions, each of these writes may undo what moves
- * the rollout. An adopted one only waits for the status. It is asked again after a while: no event may follow the last
- * write.
+ * While this program has to adopt a StatefulSet, or leaves it to partitions, each of these writes may undo the last
+ * step of the rollout. An adopted StatefulSet only waits for the status. The decision is repeated after a while, since
+ * the last write may be followed by no event.
  */
 function isContested(asked: Asked): boolean {
   const { situation } = asked;
@@ -205,7 +232,7 @@ function isContested(asked: Asked): boolean {
 
 const contentionReviewSeconds = 10;
 
-/** Who replaces pods stays as it is, and nothing else happens but repairs, where the user wants these. */
+/** Whether a pause holds the step. Who replaces the pods never changes; repairs continue if the user allows them. */
 function isPausedFor(asked: Asked): boolean {
   const { situation } = asked;
   const { policy, snapshot } = situation;
@@ -214,17 +241,26 @@ function isPausedFor(asked: Asked): boolean {
   return !policy.repairWhilePaused || isFirstAdoptionPaused(situation) || asksFor(asked, 'proceeds', 'keepsDemotion');
 }
 
-/** More update revisions than this within ten minutes come from two writers and not from a user. */
+function explainWriters(writers: readonly string[]): string {
+  const [newest] = writers;
+  if (newest === undefined) return 'somebody writes the pod template again and again';
+  if (writers.length === 1) return `${newest} writes the pod template again and again`;
+  return `${writers.join(', ')} have written the pod template, ${newest} last`;
+}
+
+/** More update revisions than this within ten minutes are not just corrections. */
 const mostRevisions = 3;
 export const flappingWindowSeconds = 600;
 
 function revisionFlapping({
   snapshot,
   deadlines,
-}: Situation): { readonly revisions: number; readonly until: string } | null {
+}: Situation): { readonly revisions: number; readonly until: string; readonly writers?: readonly string[] } | null {
   const recent = snapshot.memory.recentRevisions.filter(
     ({ ageSeconds, completed }) => !completed && !deadlines.reached(ageSeconds, flappingWindowSeconds),
   );
   const last = recent.at(-mostRevisions - 1);
-  return last === undefined ? null : { revisions: recent.length, until: last.oldAt };
+  if (last === undefined) return null;
+  const { templateWriters: writers } = snapshot;
+  return { revisions: recent.length, until: last.oldAt, ...(writers.length > 0 && { writers }) };
 }

@@ -1,14 +1,14 @@
-import type { FleetHold, FleetPlace } from '../fleet/waits.ts';
-import { durationText, timeText, withoutFullStop } from '../sentences.ts';
+import type { FleetHold, FleetPlace, StuckCluster } from '../fleet/waits.ts';
+import { andMore, durationText, timeText, withoutFullStop } from '../sentences.ts';
 import { after, type Rule, rule } from './rule.ts';
 
-// The holds that other clusters cause are facts; the rules name them.
+// Holds that other clusters cause are facts here; the rules give them names.
 
 type FleetHoldOf<Name extends FleetHold['rule']> = Extract<FleetHold, { readonly rule: Name }>;
 
 /**
- * A rule that holds while a wait of its name is not over. `plan --fleet` plays the other clusters; a plan of one
- * cluster counts the wait as over. Each can be overridden for one cluster.
+ * A rule that holds while the wait of the same name lasts. `plan --fleet` simulates the other clusters; a plan of one
+ * cluster assumes that the wait is over. Each rule can be overridden for one cluster.
  */
 const byOthers = <Name extends FleetHold['rule']>(
   name: Name,
@@ -31,25 +31,40 @@ const byOthers = <Name extends FleetHold['rule']>(
 
 const requestedBy = 'a MySQLRolloutSequence';
 
-/**
- * Stages of a MySQLRolloutSequence, and the limits of the fleet: members that are down are replaced, and nothing else
- * happens.
- */
+/** How many clusters of a stage are unfinished, and the name of one. */
+export function notYet(unfinished: number, clusters: number, cluster: string): string {
+  if (clusters === 1) return `${cluster} is not up to date and healthy`;
+  return unfinished === 1
+    ? `${cluster}, 1 of ${clusters} clusters, is not up to date and healthy`
+    : `${unfinished} of ${clusters} clusters are not up to date and healthy, ${cluster} among them`;
+}
+
+/** Stages of a MySQLRolloutSequence, and failures in the fleet. Only members that are down are replaced. */
 export const fleet = {
   SequencesUnreadable: byOthers('SequencesUnreadable', {
     sentence: ({ message }) => `the controller cannot read MySQLRolloutSequences: ${withoutFullStop(message)}`,
     meaning: 'The controller cannot read MySQLRolloutSequences, so it is unknown which clusters go first.',
     details:
-      'Any of them may select the cluster, so it begins no rollout. Rollouts that have begun go on, and members that are down are replaced. Without the CRD there are no sequences, and nothing waits for them. With `--namespaces` the controller is meant to read none.',
+      'Any of them may select the cluster, so it begins no rollout. Rollouts that have begun continue, and members that are down are replaced. Without the CRD there are no sequences, and nothing waits for them. With `--namespaces` the controller is meant to read none.',
     endedBy: ['a person'],
     ends: 'By itself within seconds, once they can be read. If a right is missing, apply the roles of this version: `kubectl moco-rollout check` names it.',
     alarms: true,
+  }),
+  SequenceGone: byOthers('SequenceGone', {
+    sentence: ({ sequence, until }) =>
+      `${sequence === null ? 'a MySQLRolloutSequence' : `MySQLRolloutSequence ${sequence}`} selected this cluster and no longer exists; the deletion takes effect at ${timeText(until)}`,
+    meaning: 'A MySQLRolloutSequence that selected the cluster was deleted.',
+    details:
+      'It may be about to be created again, for example by a tool that replaces objects, so the cluster waits for 30 seconds before it begins a rollout out of turn. A controller that starts in that time learns of it from the hold in the status.',
+    endedBy: ['time'],
+    ends: 'By itself, at the time that the message names, or when the sequence exists again.',
+    requestedBy,
   }),
   SequenceConflict: byOthers('SequenceConflict', {
     sentence: ({ sequences }) => `more than one MySQLRolloutSequence selects this cluster: ${sequences.join(', ')}`,
     meaning: 'More than one MySQLRolloutSequence selects the cluster.',
     details:
-      'Which of them is meant is unknown, so the cluster begins no rollout. It counts in its stage of each of them.',
+      'It is unknown which of them is meant, so the cluster begins no rollout. It counts in its stage in each of them.',
     endedBy: ['a person'],
     ends: 'Change a selector of the sequences, or a label of the MySQLCluster, so that one sequence remains.',
     alarms: true,
@@ -64,21 +79,34 @@ export const fleet = {
   }),
   StageFailing: byOthers('StageFailing', {
     sentence: ({ sequence, stage, failing, maxFailures, cluster }) =>
-      `${failing} rollouts of stage ${stage} of sequence ${sequence} fail, ${cluster} among them; more than ${maxFailures} keep all others from beginning`,
-    meaning: 'More rollouts of a stage fail than maxFailures allows, and no other cluster of the sequence begins.',
+      `${failing === 1 ? `${cluster} fails` : `${cluster} and ${failing - 1} more fail`} in stage ${stage} of sequence ${sequence} (maxFailures ${maxFailures}): no other cluster begins`,
+    meaning: 'More rollouts of a stage fail than maxFailures allows, so no other cluster of the sequence begins.',
     details:
-      'A rollout fails when its revision fails, or when it has begun and is stalled. Rollouts that have begun go on, and members that are down are replaced.',
+      'A rollout fails when its revision fails, or when it has begun and is stalled. Rollouts that have begun continue, and members that are down are replaced.',
     endedBy: ['a person'],
     ends: 'Correct the template of the failing cluster. The correction does not wait for other clusters.',
     requestedBy,
     alert: 'MocoRolloutFleetFailing',
   }),
+  StageMemberGone: byOthers('StageMemberGone', {
+    sentence: ({ sequence, stage, cluster, failing }) =>
+      failing
+        ? `${cluster} failed in stage ${stage} of sequence ${sequence}, and was deleted, taken offline or given other labels since: a person has to let the others begin`
+        : `${cluster} was the last cluster of stage ${stage} of sequence ${sequence}, and was deleted, taken offline or given other labels in the middle of a change: nothing shows that the change works`,
+    meaning:
+      'A cluster that failed in its stage, or was the only one left in it, has left the stage in the middle of a change.',
+    details:
+      'Without it nothing shows whether the change works. If more clusters have failed than `maxFailures` allows, no cluster of the sequence begins; otherwise only the later stages wait. A stage that was already empty before the change holds no cluster. The MySQLRolloutSequence names such clusters in `status.stages[].gone`, and forgets them once they are back in the stage, once another cluster is in a stage that was empty, or once a change has reached every cluster of the sequence.',
+    endedBy: ['a person'],
+    ends: 'Find out what happened to the change in that cluster. Then bring the cluster back, revert the change, or let single clusters begin: `override NAME StageMemberGone`. Removing the stage from the sequence ends the hold for all clusters.',
+    alarms: true,
+  }),
   AwaitingEarlierStage: byOthers('AwaitingEarlierStage', {
     sentence: ({ sequence, stage, clusters, unfinished, cluster }) =>
-      `stage ${stage} of sequence ${sequence} goes first: ${unfinished} of ${clusters} clusters are not up to date and healthy, ${cluster} among them`,
+      `stage ${stage} of sequence ${sequence} goes first: ${notYet(unfinished, clusters, cluster)}`,
     meaning: 'A cluster of an earlier stage is not up to date and healthy.',
     details:
-      'It is stale, rolling, failing, or not healthy, or its state is not known yet. A paused or released cluster with stale members counts as well; one that is offline does not.',
+      'It is stale, rolling, failing, or not healthy, or its state is not known yet. A paused or released cluster with stale members counts as well; an offline cluster does not.',
     endedBy: ['time', 'a person'],
     ends: 'By itself, when every cluster of the earlier stages is complete. `kubectl get mysqlrolloutsequences` shows how far they are.',
     requestedBy,
@@ -101,41 +129,53 @@ export const fleet = {
     ends: 'By itself, at the time that the message names.',
     requestedBy,
   }),
+  FleetFailing: byOthers('FleetFailing', {
+    sentence: ({ failing, limit, cluster }) =>
+      `${failing === 1 ? `the rollout of ${cluster} fails` : `the rollouts of ${cluster} and ${failing - 1} more fail`} (--max-failing-rollouts ${limit}): no other cluster begins`,
+    meaning: 'Too many rollouts in the fleet fail, so no other one begins (--max-failing-rollouts).',
+    details:
+      'A rollout fails when its revision fails, or when it has begun and is stalled. Each failing rollout in the namespace of this cluster counts, and each other namespace with failures counts once, so that no tenant stops the others. Rollouts that have begun continue, and members that are down are replaced, even if a failing revision brought them down.',
+    endedBy: ['a person'],
+    ends: 'Correct the templates of the failing clusters: `kubectl moco-rollout status -A` shows them. The hold ends once fewer rollouts fail.',
+    requestedBy: '`--max-failing-rollouts`',
+    alert: 'MocoRolloutFleetFailing',
+  }),
+};
+
+/**
+ * The order of clusters. These rules apply to a step that nothing else is known to hold: a cluster that could not use
+ * its turn does not wait for one.
+ */
+export const turn = {
   AwaitingStageSlot: byOthers('AwaitingStageSlot', {
     sentence: ({ sequence, stage, limit, place }) =>
       `${limit === 1 ? '1 cluster' : `${limit} clusters`} of stage ${stage} of sequence ${sequence} may be rolling at a time; this one is number ${place} in the queue`,
-    meaning: 'As many clusters of the stage are rolling as its maxConcurrent allows.',
+    meaning: 'The stage has as many rolling clusters as its maxConcurrent allows.',
     endedBy: ['time'],
     ends: 'By itself, when another cluster of the stage is done.',
     requestedBy,
   }),
-  FleetFailing: byOthers('FleetFailing', {
-    sentence: ({ failing, limit, cluster }) =>
-      `${failing} rollouts in the fleet fail, ${cluster} among them; from ${limit} on no other one begins (--max-failing-rollouts)`,
-    meaning: 'So many rollouts in the fleet fail that no other one begins (--max-failing-rollouts).',
-    details:
-      'A rollout fails when its revision fails, or when it has begun and is stalled. Rollouts that have begun go on, members that are down are replaced, and so is what a failing revision has taken down.',
-    endedBy: ['a person'],
-    ends: 'Correct the templates of the failing clusters: `kubectl moco-rollout status -A` shows them. By itself, once fewer rollouts fail.',
-    requestedBy: '`--max-failing-rollouts`',
-    alert: 'MocoRolloutFleetFailing',
-  }),
   AwaitingFleetSlot: rule<FleetPlace>({
-    holds: ({ situation }) => situation.snapshot.fleetQueue,
-    sentence: ({ limit, place, stalled, first }) =>
+    holds: ({ situation: { snapshot, deadlines } }) => {
+      if (snapshot.fleetQueue === null) return null;
+      const { firstForSeconds, ...place } = snapshot.fleetQueue;
+      if (firstForSeconds !== undefined) deadlines.reached(0, firstForSeconds);
+      return place;
+    },
+    sentence: ({ limit, place, stuck, first, namespace }) =>
       `${
         first === undefined
-          ? `${limit} clusters may be rolling at a time`
+          ? clustersRolling(limit, namespace)
           : `${first} goes first, and no member of it has verified its revision yet (--verify-first-cluster)`
-      }; this one is number ${place} in the queue${stalledSlots(stalled)}`,
+      }; this one is number ${place} in the queue${stuckSlots(stuck)}`,
     meaning:
-      'As many clusters are rolling as may at a time (--max-concurrent-rollouts), or the first one has not verified its revision yet (--verify-first-cluster).',
+      'The limit of rolling clusters is reached, in the fleet (--max-concurrent-rollouts) or in the namespace (--max-namespace-share), or the first cluster has not verified its revision yet (--verify-first-cluster).',
     details:
-      'A cluster that no MySQLRolloutSequence selects begins once no other of them is rolling without a member that has participated at its new revision for minReadySeconds, or once one has verified its revision since this one became stale. A revision that fails lets the next cluster try, up to --max-failing-rollouts. A stalled rollout keeps its slot until a person has fixed it, unless the controller runs with --release-stalled-slots. Members that are down need no slot.',
+      'One of the clusters that no MySQLRolloutSequence selects goes first. Another one begins once every rolling cluster has a member that has participated at the new revision for minReadySeconds, or once some cluster has verified its revision since this one became stale. A revision that fails lets the next cluster try, up to --max-failing-rollouts. Clusters of one namespace keep those of others waiting for at most an hour. A rollout that has begun and may need a person gives up its slot while all of its members participate, and is first in the queue once it can continue. While one of its members is away it keeps its slot, and the message names it; with --release-stalled-slots it loses the slot once it is stalled. Members that are down need no slot.',
     endedBy: ['time'],
     ends: 'By itself, when another cluster is done, or the first one has verified its revision.',
     overridable: true,
-    requestedBy: '`--max-concurrent-rollouts` or `--verify-first-cluster`',
+    requestedBy: '`--max-concurrent-rollouts`, `--max-namespace-share` or `--verify-first-cluster`',
     assumed: after('moment', (snapshot) => ({ ...snapshot, fleetQueue: null })),
   }),
   AwaitingFleetInterval: rule<{ readonly flag: string; readonly seconds: number }>({
@@ -154,7 +194,18 @@ export const fleet = {
   }),
 };
 
-function stalledSlots(stalled: number): string {
-  if (stalled === 0) return '';
-  return stalled === 1 ? '; a stalled rollout occupies a slot' : `; stalled rollouts occupy ${stalled} slots`;
+function clustersRolling(limit: number, namespace: string | undefined): string {
+  if (namespace === undefined) return `${limit} clusters may be rolling at a time`;
+  const clusters = limit === 1 ? '1 cluster' : `${limit} clusters`;
+  return `${clusters} of namespace ${namespace} may be rolling at a time (--max-namespace-share)`;
+}
+
+const mostNamed = 3;
+
+function stuckSlots(stuck: readonly StuckCluster[]): string {
+  if (stuck.length === 0) return '';
+  const named = stuck.slice(0, mostNamed).map(({ cluster, rule }) => `${cluster} (${rule})`);
+  const slots =
+    stuck.length === 1 ? 'a slot is occupied by a cluster' : `${stuck.length} slots are occupied by clusters`;
+  return `; ${slots} that may need a person: ${named.join(', ')}${andMore(stuck.length - named.length)}`;
 }

@@ -2,15 +2,15 @@ import { mostWrites, type OpenWrite } from '../on-demand-facts.ts';
 import { freshSeconds, isPastAsking } from '../replicas-behind.ts';
 import { type Asked, after, rule } from './rule.ts';
 
-/** Shorter ones end before MOCO cuts anything off, and the time in which they do is a part of every switchover. */
+/** Shorter writes end before MOCO cuts them off, and every switchover waits for them anyway. */
 export const longWriteSeconds = 1;
 
 interface LongWrite {
   readonly member: number;
-  /** The oldest one. `null` while the primary has not said recently. */
+  /** The oldest write. `null` while the primary has not answered recently. */
   readonly write: Omit<OpenWrite, 'ageSeconds'> | null;
   readonly others: number;
-  /** How long a switchover waits for writes. `null` if until they end. */
+  /** How long a switchover waits for writes. `null` if it waits until they end. */
   readonly graceSeconds: number | null;
 }
 
@@ -18,8 +18,9 @@ interface LongWrite {
 export const longWrite = {
   LongWrite: rule<LongWrite>({
     holds: (asked) => longWriteOf(asked),
+    asks: ({ write }) => (write === null ? [{ kind: 'mysql', for: 'switchover' }] : []),
     sentence: ({ member, write, others, graceSeconds }, name) => {
-      if (write === null) return `the primary ${name(member)} is being asked about open writes`;
+      if (write === null) return `waiting for the primary ${name(member)} to report open writes`;
       const { session, user, host, since, waitsFor } = write;
       const limit = graceSeconds === null ? '' : `, for at most ${graceSeconds} s,`;
       return (
@@ -30,9 +31,9 @@ export const longWrite = {
     },
     meaning: 'A switchover would cut off a write of the primary that has been open for a second or longer.',
     details:
-      'MOCO makes the primary read-only and ends its connections: a transaction that is still open is rolled back. The controller looks for up to 0.4 s for an instant without open writes, as well as it can: another may begin right after. It never ends one itself. Only with the feature gate ReplicationFacts.',
+      'MOCO makes the primary read-only and ends its connections: a transaction that is still open is rolled back. For up to 0.4 s the controller looks for a moment without open writes, but another write may begin right after. It never ends a write itself. Only with the feature gate ReplicationFacts.',
     endedBy: ['the members', 'time', 'a person'],
-    ends: 'When the write ends, or after longWriteGraceSeconds with `longWritePolicy: Proceed`, which is the default. The message has the session: `SHOW PROCESSLIST` in the primary shows what it does. A session that waits for its client has an open transaction and runs no statement.',
+    ends: 'When the write ends, or after longWriteGraceSeconds with `longWritePolicy: Proceed`, which is the default. The message has the session: `SHOW PROCESSLIST` in the primary shows what it is doing. A session that waits for its client has an open transaction and runs no statement.',
     overridable: true,
     assumed: after('moment', (snapshot) => snapshot),
   }),

@@ -1,13 +1,18 @@
 import { withStatefulSet } from '../expected.ts';
 import { type ClosedBy, closedBy } from '../maintenance.ts';
-import { type ReplicaBehind, type ReplicasBehind, replicasBehind } from '../replicas-behind.ts';
-import { withoutFullStop } from '../sentences.ts';
+import { asksOfReplicas, type ReplicaBehind, type ReplicasBehind, replicasBehind } from '../replicas-behind.ts';
+import { pointedOut, withoutFullStop } from '../sentences.ts';
 import { stepIdentity } from '../step.ts';
 import { checks } from './checks.ts';
+import { cloneUnread } from './cloning.ts';
 import { longWrite } from './long-write.ts';
+import { silent } from './members.ts';
+import { mocoAway } from './moco.ts';
 import { unread } from './recreatable.ts';
 import { preflightRunning } from './refused-on-nodes.ts';
 import { type Asked, after, type MemberName, rule, untilOpening } from './rule.ts';
+
+// Rules about the chosen step: when it may begin, and why it was not done.
 
 export const step = {
   OutsideMaintenanceWindow: rule<ClosedBy['OutsideMaintenanceWindow']>({
@@ -17,11 +22,11 @@ export const step = {
         ? 'no maintenance window is open'
         : `the maintenance window closes at ${closesAt}, and the next step takes about ${neededSeconds} s`) +
       nextOpeningText(opensAt, neededSeconds),
-    meaning: 'A member that works would be taken outside of the maintenance windows (maintenanceWindows).',
+    meaning: 'A working member would be replaced outside of the maintenance windows (maintenanceWindows).',
     details:
-      'A step begins only if its expected time fits into what is left of the window: the median of the measured times of members, or expectedMemberSeconds as long as there are none. For the primary, switchoverTimeoutSeconds is added. Members that are down, and clusters whose primary does not participate, do not wait.',
+      'A step begins only if its expected time fits into the rest of the window. The expected time is the median of the measured times of members, or expectedMemberSeconds until a member has been measured. For the primary, switchoverTimeoutSeconds is added. Members that are down, and clusters whose primary does not participate, do not wait.',
     endedBy: ['time'],
-    ends: 'By itself, when the next window opens that is long enough. `plan NAME` shows what is done in which window.',
+    ends: 'By itself, when the next window opens that is long enough. `plan NAME` shows what happens in which window.',
     overridable: true,
     requestedBy: '`maintenanceWindows`',
     assumed: untilOpening,
@@ -33,8 +38,8 @@ export const step = {
         ? `there is a blackout until ${until} (${withoutFullStop(reason)})`
         : `a blackout begins at ${from} (${withoutFullStop(reason)}), and the next step takes about ${neededSeconds} s`) +
       nextOpeningText(opensAt, neededSeconds),
-    meaning: 'A member that works would be taken during a blackout (blackouts), or too shortly before one.',
-    details: 'What fits, and what does not wait, is as with OutsideMaintenanceWindow.',
+    meaning: 'A working member would be replaced during a blackout (blackouts), or too soon before one.',
+    details: 'The same steps wait as with OutsideMaintenanceWindow.',
     endedBy: ['time'],
     ends: 'By itself, when the blackout is over.',
     overridable: true,
@@ -52,7 +57,7 @@ export const step = {
       `Kubernetes' disruption controller has not observed ${evictions} evictions of other clusters yet, and ${limit} may wait for it at a time`,
     meaning: "Kubernetes' disruption controller is behind with evictions of other clusters.",
     details:
-      'It observes an eviction only while the pod terminates. If it is later than the new pod, the PodDisruptionBudget of that cluster stays closed for two minutes. So only a few evictions of the fleet wait for it at a time.',
+      'It observes an eviction only while the pod terminates. If the new pod appears before that, the PodDisruptionBudget of that cluster stays closed for two minutes. So only a few evictions may wait for it at a time. Those of another namespace count as one.',
     endedBy: ['Kubernetes'],
     ends: 'By itself, when the disruption controller has observed one of these evictions. If that takes minutes, look at kube-controller-manager.',
     overridable: true,
@@ -69,9 +74,9 @@ export const step = {
     sentence: ({ message }) =>
       `the StatefulSet can't be released without risk to its pods: ${withoutFullStop(message)}`,
     meaning: 'A dry run of the release has shown that Kubernetes would replace pods at once.',
-    details: 'The StatefulSet would not have had a partition above its last member.',
+    details: 'The dry run left the StatefulSet without a partition above its last member.',
     endedBy: ['a person'],
-    ends: "Check what came back, which the message says. MOCO's webhook has to be reachable. The controller tries again every 10 seconds.",
+    ends: "Check the result of the dry run in the message. MOCO's webhook has to be reachable. The controller tries again every 10 seconds.",
     alarms: true,
     phase: 'Failing',
     assumed: null,
@@ -81,7 +86,7 @@ export const step = {
     sentence: ({ message }) => `the API server is too slow for a safe step: ${withoutFullStop(message)}`,
     meaning: 'The API server took too long to confirm the facts for a step, so the step was not done.',
     details:
-      'Before the controller takes a member, it reads the objects of the cluster again, and acts within two seconds. Older facts prove nothing.',
+      'Before the controller replaces a member, it reads the objects of the cluster again, and acts within two seconds. Older facts prove nothing.',
     endedBy: ['Kubernetes'],
     ends: 'By itself, once the API server answers faster. The controller tries again after 2, 4, 8 and 16 seconds, then every 30 seconds. Check the latency of the API server, etcd, the webhooks and the network.',
     brief: true,
@@ -89,7 +94,7 @@ export const step = {
   }),
   StepRefused: rule<{ readonly message: string }>({
     holds: (asked) => failedStep(asked, 'refused'),
-    sentence: ({ message }) => `the API server did not carry out the step: ${withoutFullStop(message)}`,
+    sentence: ({ message }) => `the API server did not carry out the step: ${pointedOut(message)}`,
     meaning: 'The API server did not carry out a step, or the result of an earlier step is unknown.',
     details:
       "The message has the API server's words. An admission policy or a webhook refuses the step, the controller lacks a permission, or the API server fails.",
@@ -100,10 +105,15 @@ export const step = {
     phase: 'Failing',
     assumed: null,
   }),
+};
+
+/** What is asked only once nothing else holds, in the cluster's turn. */
+export const answers = {
   ...preflightRunning,
   ...checks,
   ReplicasBehind: rule<ReplicasBehind>({
     holds: replicasBehind,
+    asks: asksOfReplicas,
     sentence: ({ member, limitSeconds, graceSeconds, replicas, acknowledging }, name) =>
       (limitSeconds === null
         ? `${name(member)} waits until the other replicas have received what the primary has committed: `
@@ -118,9 +128,9 @@ export const step = {
       ].join('; '),
     meaning: 'A replica is too far behind for a switchover, or its replication delay is unknown.',
     details:
-      'MOCO blocks writes until the replica that it chooses has caught up, for up to 50 seconds a try, and until every other replica has finished the transaction that it is applying, without a limit. The controller asks the agent of every replica right before it requests a switchover. It waits for a delay that can not be read for at most replicaDelayGraceSeconds. With the feature gate ReplicationFacts it asks MySQL itself as well: a replica has to have received and applied what the primary had committed when it was asked, and before another replica is taken, it has to have received it; its receiver has to run, and to acknowledge where the primary waits for that. What a replica has said against itself counts until it says otherwise, however long it does not answer.',
+      'MOCO blocks writes until the replica that it chooses has caught up, for up to 50 seconds in each attempt. It then waits, without a limit, until every other replica has finished the transaction that it is applying. The controller asks the agent of every replica right before it requests a switchover. It waits for an unreadable delay for at most replicaDelayGraceSeconds. With the feature gate ReplicationFacts it asks MySQL itself as well. Before a switchover a replica has to have received and applied what the primary had committed when it was asked; before another replica is replaced, receiving it is enough. Its receiver has to run, and to acknowledge commits if the primary waits for that. If a replica reports a problem, that counts until it reports otherwise, no matter how long it does not answer.',
     endedBy: ['the members', 'time', 'a person'],
-    ends: 'By itself, when the replica has caught up: no replica may be maxReplicaDelaySeconds or more behind. Look for a long transaction or a lock in the replica. If a delay can not be read, let the controller connect to the ports health (9081) and agent-metrics (8080) of the pods. A replica that was behind and will never answer again keeps the rollout until it is mended or replaced, or until `override NAME ReplicasBehind`.',
+    ends: 'By itself, when the replica has caught up: no replica may be maxReplicaDelaySeconds or more behind. Look for a long transaction or a lock in the replica. If a delay cannot be read, let the controller connect to the ports health (9081) and agent-metrics (8080) of the pods. A replica that was behind and will never answer again holds the rollout until it is repaired or replaced, or until `override NAME ReplicasBehind`.',
     overridable: true,
     brief: true,
     assumed: after('moment', (snapshot) => snapshot),
@@ -133,10 +143,10 @@ export const step = {
       return { revision: statefulSet.currentRevision };
     },
     sentence: ({ revision }) =>
-      `new pods come up at revision ${revision}, until the pods exist again that somebody else has taken`,
-    meaning: 'Pods that are created now come up at the revision that their members had.',
+      `new pods start at revision ${revision} until the pods that somebody else deleted exist again`,
+    meaning: 'New pods start at the previous revision of their members.',
     details:
-      'Somebody else has taken a member that may not have the update revision: a drain, an eviction, a deletion. The strategy of the StatefulSet is RollingUpdate with partition = replicas so long. A step of the rollout sets it back first.',
+      'A drain, an eviction or a deletion by somebody else has removed the pod of a member that must not get the update revision yet. Meanwhile the strategy of the StatefulSet is RollingUpdate with partition = replicas. The next step of the rollout first sets the strategy back.',
     endedBy: ['moco-rollout', 'Kubernetes'],
     ends: 'By itself, once the pod exists again. If it stays terminating, `kubectl get pod POD -o wide` shows the node that has to end it.',
     brief: true,
@@ -144,29 +154,32 @@ export const step = {
       withStatefulSet(snapshot, { strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
     ),
   }),
+  ...cloneUnread,
   ...unread,
+  ...mocoAway,
+  ...silent,
 };
 
 const nextOpeningText = (opensAt: string | null, neededSeconds: number): string =>
   opensAt === null
-    ? `; no opening of the next 30 days has ${neededSeconds} s for the next step`
+    ? `; no opening in the next 30 days has the ${neededSeconds} s that the next step takes`
     : `; the next step may begin at ${opensAt}`;
 
-/** The controller is asked again after so long, should it miss that an eviction has been observed. */
+/** The decision is repeated after this time, in case the controller misses that an eviction was observed. */
 const recheckSeconds = 5;
-/** After how long a refused dry run of a release is tried again. */
+/** How long to wait before a refused dry run of a release is retried. */
 const releaseRetrySeconds = 10;
 
 const longestRetryDelaySeconds = 30;
-/** How long the same step waits after so many failures in a row: 2 s, 4 s, 8 s, 16 s, then 30 s. */
+/** How long the same step waits after consecutive failures: 2 s, 4 s, 8 s, 16 s, then 30 s. */
 const retryDelaySeconds = (tries: number): number => Math.min(2 ** tries, longestRetryDelaySeconds);
 
-/** The step may go, and the last try to write it has failed. */
+/** The step is allowed, but the last attempt to write it failed. */
 export const isOfItsWrite = (rule: string): boolean => rule === 'ConfirmationTooSlow' || rule === 'StepRefused';
 
 /**
- * A step that the API server was too slow for, or did not carry out, waits before it is tried again. Any other step
- * goes on, unless an earlier step may still happen: then no step is done before that is known.
+ * A step that the API server was too slow for, or did not carry out, waits before it is retried. Other steps continue,
+ * unless an earlier step may still happen: then no step is done until its outcome is known.
  */
 function failedStep({ situation, step }: Asked, cause: 'tooSlow' | 'refused'): { readonly message: string } | null {
   const { stepFailure: failure } = situation.snapshot;
@@ -182,7 +195,7 @@ function explainReplica({ ordinal, reading }: ReplicaBehind, graceSeconds: numbe
   const replica = name(ordinal);
   switch (reading?.kind) {
     case undefined:
-      return `the delay of ${replica} is not read yet`;
+      return `the delay of ${replica} has not been read yet`;
     case 'delay':
       return `${replica} is ${Math.floor(reading.seconds)} s behind`;
     case 'notReceiving':
@@ -190,7 +203,7 @@ function explainReplica({ ordinal, reading }: ReplicaBehind, graceSeconds: numbe
     case 'notReceived':
       return `${replica} has not received ${transactions(reading.transactions)} of the primary${sinceThen(reading)}`;
     case 'notAcknowledging':
-      return `${replica} replicates and acknowledges no commit${sinceThen(reading)}`;
+      return `${replica} replicates but acknowledges no commit${sinceThen(reading)}`;
     case 'notApplied':
       return `${replica} has not applied ${transactions(reading.transactions)} that it has received${sinceThen(reading)}`;
     case 'notReplicating':
@@ -201,14 +214,14 @@ function explainReplica({ ordinal, reading }: ReplicaBehind, graceSeconds: numbe
 }
 
 const sinceThen = ({ silent }: { readonly silent: string | null }): string =>
-  silent === null ? '' : ` as it last said, and can't be read since (${withoutFullStop(silent)})`;
+  silent === null ? '' : ` by its last answer, and can't be read since (${withoutFullStop(silent)})`;
 
 const transactions = (number: number): string => `${number} transaction${number === 1 ? '' : 's'}`;
 
 /**
- * So many evictions of the whole fleet may wait for the disruption controller. It has one worker: the next eviction
- * goes when one of them has been observed, so that evictions begin at the rate at which it works. It observes an
- * eviction only while the pod terminates: if it is later than the pod's successor, the budget stays closed for two
- * minutes (docs/decisions/0021).
+ * How many evictions may wait for the disruption controller; those of another namespace count as one. It has one
+ * worker: the next eviction is sent when one of them has been observed, so that evictions begin at the rate at which it
+ * works. It observes an eviction only while the pod terminates: if the pod's successor exists first, the budget stays
+ * closed for two minutes (docs/decisions/0021).
  */
 export const mostUnobservedEvictions = 5;

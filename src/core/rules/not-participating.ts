@@ -1,21 +1,24 @@
 import { moved, recovered, replaced } from '../expected.ts';
 import { mysqldOf } from '../member.ts';
+import { unreachedPrimary } from '../moco-state.ts';
 import type { ReplicaSaid } from '../on-demand-facts.ts';
-import { lastingSeconds } from '../replicas-behind.ts';
+import { asksForLasting, lastingSeconds } from '../replicas-behind.ts';
 import { recoverySeconds, somebodyLeads } from '../running-members.ts';
 import { everyOtherParticipates, type Member, type Situation } from '../situation.ts';
 import { doesNotWork } from '../statefulset-controller.ts';
 import { after, rule } from './rule.ts';
 import { isTerminationAwaited, terminatingMembers } from './unavailable.ts';
 
+// Rules about members that do not participate, and the failovers that may need them.
+
 export const notParticipating = {
   MemberDownOutOfOrder: rule<{
     readonly member: number;
     readonly pod: string;
-    /** The member that the partition reaches first. */
+    /** The member that the partition would reach first. */
     readonly next: number;
     readonly revision: string;
-    /** The revision at which the member would come up again. */
+    /** The revision at which the member would be recreated. */
     readonly current: string;
   }>({
     holds: ({ situation, step, members: [next] }) => {
@@ -29,7 +32,7 @@ export const notParticipating = {
     sentence: ({ member, pod, next, revision, current }, name) =>
       `${name(member)} does not work, and partitions reach it only after ${name(next)}; \`kubectl delete pod ${pod}\` makes it try again at revision ${current}${current === revision ? '' : ` instead of ${revision}`}`,
     meaning:
-      'A stale member is down, or has not participated for longer than a failover takes, and the partition reaches it last.',
+      'A stale member is down, or has not participated for longer than a failover takes, but the partition reaches it last.',
     details: 'A StatefulSet replaces its pods from the highest ordinal down.',
     endedBy: ['a person', 'the members'],
     ends: 'Run the command that the message names, or wait until the member recovers.',
@@ -39,7 +42,7 @@ export const notParticipating = {
   }),
   AwaitingFailover: rule<{
     readonly primary: number;
-    /** The replica that may have lost the primary. `null` once the primary is known not to participate. */
+    /** The replica that may have lost its primary. `null` once the primary is known not to participate. */
     readonly replica: number | null;
     readonly graceSeconds: number;
   }>({
@@ -60,11 +63,11 @@ export const notParticipating = {
       replica === null
         ? `the primary ${name(primary)} does not participate; MOCO has ${graceSeconds} s for a failover`
         : `${name(replica)} was ready until just now, so the primary ${name(primary)} may be gone; Kubernetes has ${graceSeconds} s to notice`,
-    meaning: 'The primary does not participate, or may not, and MOCO has time for a failover.',
+    meaning: 'The primary does not participate, or may be gone, and MOCO gets time for a failover.',
     details:
-      'MOCO needs the replicas for the failover. They are not ready before Kubernetes knows of a primary whose node is lost, so a replica that was ready is left alone for 60 s. An ordinary switchover also passes through this state for a moment, since MOCO removes the role labels of both members.',
+      'MOCO needs the replicas for the failover. If the node of the primary is lost, they become unready before Kubernetes notices, so a replica that was ready is left alone for 60 s. An ordinary switchover also passes through this state for a moment, since MOCO removes the role labels of both members.',
     endedBy: ['MOCO', 'time'],
-    ends: 'By the failover, or after failoverGraceSeconds, when the controller restarts members that may block it.',
+    ends: 'When the failover is complete. After failoverGraceSeconds the controller restarts members that may block it.',
     brief: true,
     assumed: after('switchover', (snapshot, { primary, replica }) =>
       replica === null ? moved(snapshot, [primary]) : recovered(snapshot),
@@ -85,11 +88,11 @@ export const notParticipating = {
     },
     sentence: ({ member, graceSeconds }, name) =>
       `${name(member)} runs without participating; it has ${graceSeconds} s to recover`,
-    meaning: 'A member runs without participating, and no other member may go.',
+    meaning: 'A member runs without participating, and no other member may be replaced.',
     details:
       'If the startup probe has not passed since mysqld started, mysqld is probably recovering from a crash, and a restart would make it begin again. Once it has passed, MOCO makes the member follow the primary.',
     endedBy: ['the members', 'time'],
-    ends: 'When the member has recovered. Otherwise the controller restarts it after what its startup probe allows (startupWaitSeconds of the MySQLCluster) if it is recovering from a crash, after 90 s if its startup probe has passed since it was last observed to start, else after failoverGraceSeconds.',
+    ends: 'When the member has recovered. Otherwise the controller restarts it: after the time that its startup probe allows (startupWaitSeconds of the MySQLCluster) while it recovers from a crash, after 90 s if its startup probe has passed, and otherwise after failoverGraceSeconds.',
     assumed: after('member', recovered),
   }),
   FailoverUnfinished: rule<UnfinishedFailover>({
@@ -102,16 +105,22 @@ export const notParticipating = {
         primary,
         member: member.ordinal,
         graceSeconds: policy.failoverGraceSeconds,
+        state: situation.primary?.participates ? unreachedPrimary(snapshot.cluster) : null,
         said: saidOf(situation, member),
       };
     },
-    sentence: ({ primary, member, graceSeconds, said }, name) =>
-      `the primary ${name(primary)} has not participated for more than ${graceSeconds} s, and MOCO has not moved it; ${name(member)} runs and ${explainApplier(said)}, so it is not restarted`,
-    meaning: 'The primary does not participate, no failover has ended, and a running replica would be restarted.',
+    asks: (_, situation) => asksForLasting(situation),
+    sentence: ({ primary, member, graceSeconds, state, said }, name) =>
+      (state === null
+        ? `the primary ${name(primary)} has not participated for more than ${graceSeconds} s, and MOCO has not moved it`
+        : `MOCO reports the cluster as ${state}: it does not reach the primary ${name(primary)}, although the pod is ready`) +
+      `; ${name(member)} runs and ${explainApplier(said)}, so it is not restarted`,
+    meaning:
+      'The primary does not participate, or MOCO cannot reach it. No failover has completed, and a running replica would be restarted.',
     details:
       "MOCO's failover stops the I/O threads of the replicas, which makes them not ready, and waits until the most advanced one has applied everything: a long transaction or an ALTER TABLE takes as long as it takes. A replica that is restarted in that time does not start its threads again, since MOCO sets skip_replica_start: what it has received is then never applied, and the failover never ends.",
     endedBy: ['MOCO', 'a person'],
-    ends: 'By itself, when MOCO has moved the primary, or when the primary participates again. Look at `SHOW REPLICA STATUS` and `SHOW PROCESSLIST` of the replicas, and at the log of moco-controller. If no failover is under way, bring the primary back: `kubectl delete pod` of the primary alone. `override NAME FailoverUnfinished` restarts the replicas all the same: transactions that they have received and not applied may be lost, and the failover may never end.',
+    ends: 'By itself, when MOCO has moved the primary, or when the primary participates again. Look at `SHOW REPLICA STATUS` and `SHOW PROCESSLIST` of the replicas, and at the log of moco-controller. If no failover is under way, bring the primary back: `kubectl delete pod` of the primary alone. `override NAME FailoverUnfinished` restarts the replicas anyway: transactions that they have received and not applied may be lost, and the failover may never end.',
     overridable: true,
     assumed: after('switchover', (snapshot, { primary }) => moved(snapshot, [primary])),
   }),
@@ -127,7 +136,7 @@ export const notParticipating = {
     details:
       'Its mysqld may still be running. The member waits if it is the primary, or if another member does not participate.',
     endedBy: ['Kubernetes', 'a person'],
-    ends: 'When the node comes back, or a person removes it. Run `kubectl delete node NAME` only when the node is certainly off.',
+    ends: 'When the node comes back, or a person removes it. Run `kubectl delete node NAME` only if you are sure that the node is off.',
     assumed: null,
   }),
   MemberTerminating: rule<{ readonly member: number }>({
@@ -137,7 +146,7 @@ export const notParticipating = {
     },
     sentence: ({ member }, name) => `${name(member)} is terminating`,
     meaning: 'A member is terminating.',
-    details: 'The pod has up to its grace period. MOCO sets 300 seconds.',
+    details: 'The pod may take as long as its grace period. MOCO sets 300 seconds.',
     endedBy: ['Kubernetes'],
     ends: 'By itself, when the pod is gone and the new one exists.',
     routine: true,
@@ -152,9 +161,9 @@ export const notParticipating = {
 };
 
 /**
- * Replicas become not ready because the primary is gone, and MOCO needs their running mysqld for the failover. If none
- * comes in time, the primary itself goes, when as many others participate as a failover needs, or when nobody does: it
- * has no relay log. Replicas that run have a rule of their own.
+ * Replicas that become not ready because the primary is gone: MOCO needs their running mysqld for the failover. If no
+ * failover happens in time, the primary itself is restarted when enough other members participate for a failover, or
+ * when none does: it has no relay log. Running replicas have a separate rule.
  */
 function mayGoWithoutPrimary({ participating, majority }: Situation, member: Member): boolean {
   if (member.participates) return false;
@@ -162,13 +171,16 @@ function mayGoWithoutPrimary({ participating, majority }: Situation, member: Mem
 }
 
 /**
- * Replicas without a primary become not ready before Kubernetes knows of the primary's node: 27 s after it had lost its
- * power, the primary's pod being ready for another 17 s (seen with Kubernetes 1.36 and MOCO 0.36). The node controller
- * waits for 50 s (kube-controller-manager, --node-monitor-grace-period) and looks every 5 s.
+ * Replicas without a primary become not ready before Kubernetes notices that the primary's node is gone: 27 s after it
+ * lost power, while the primary's pod stayed ready for another 17 s (seen with Kubernetes 1.36 and MOCO 0.36). The node
+ * controller waits for 50 s (kube-controller-manager, --node-monitor-grace-period) and checks every 5 s.
  */
 const lostPrimarySeconds = 60;
 
-/** It has followed and is no longer ready: MOCO may need it for a failover, whatever the primary's pod says. */
+/**
+ * The replica has followed the primary and is no longer ready: MOCO may need it for a failover, whatever the primary's
+ * pod shows.
+ */
 function mayHaveLostPrimary({ deadlines }: Situation, member: Member): boolean {
   const { state, facts, primary, crashLoop } = member;
   const mysqld = mysqldOf(facts);
@@ -181,7 +193,9 @@ interface UnfinishedFailover {
   readonly primary: number;
   readonly member: number;
   readonly graceSeconds: number;
-  /** What MySQL itself says. `null` if it was not asked recently. */
+  /** The state that MOCO reports although the primary's pod seems to participate, otherwise `null`. */
+  readonly state: 'Failed' | 'Lost' | null;
+  /** What MySQL itself reports. `null` if it was not asked recently. */
   readonly said: ReplicaSaid | null;
 }
 

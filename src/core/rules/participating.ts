@@ -1,4 +1,5 @@
 import { changed, everyMember, handedOn, openBudgets, recovered, replaced, resized } from '../expected.ts';
+import { asksForLasting } from '../replicas-behind.ts';
 import { leavesQuorum, othersThatAcknowledge } from '../running-members.ts';
 import { explainWait, plural, type Wait, withoutFullStop } from '../sentences.ts';
 import { type Member, pinnedBehind } from '../situation.ts';
@@ -11,6 +12,8 @@ import { lacksRoleForOthers, mayKeepRolesBack } from './roles.ts';
 import { type Asked, after, asksFor, rule, untilOpening } from './rule.ts';
 import { unavailableLimit, unavailableMembers } from './unavailable.ts';
 
+// Rules that protect members that participate.
+
 export const participating = {
   UpdatedMemberNotParticipating: rule<UnsettledMember>({
     holds: (asked) => unsettledMember(asked),
@@ -20,7 +23,7 @@ export const participating = {
         : `${name(member)} is updated, but ${explainWait(wait)}`,
     meaning:
       'An updated member does not participate, does not have its role, or has participated for less than minReadySeconds.',
-    details: 'With partitions: the StatefulSet controller has not replaced the member yet.',
+    details: 'In a rollout by partitions, the StatefulSet controller may not have replaced the member yet.',
     endedBy: ['the members', 'a person'],
     ends: 'By itself. A replica of an idle cluster takes a minute until it is ready. If it takes longer, check the pod.',
     routine: true,
@@ -36,11 +39,11 @@ export const participating = {
         ? `${name(member)} has been resized, and has not participated for ${minReadySeconds} s since`
         : `the kubelet has not resized ${containers.join(', ')} of ${name(member)} yet` +
           (deferred === null ? '' : `, and defers it: ${withoutFullStop(deferred)}`),
-    meaning: 'The kubelet has still to give containers of a member the resources of the update revision.',
+    meaning: 'The kubelet has not given containers of a member the resources of the update revision yet.',
     details:
-      'It defers a resize for which its node has no room at the moment. After 5 minutes the member is replaced, as it is at once where the kubelet calls the resize infeasible or reports an error.',
+      'It defers a resize if its node has no room at the moment. The member is replaced after 5 minutes, or immediately if the kubelet calls the resize infeasible or reports an error.',
     endedBy: ['Kubernetes', 'time'],
-    ends: 'By itself, after 5 minutes at the latest. The conditions PodResizePending and PodResizeInProgress of the pod say more.',
+    ends: 'By itself, after 5 minutes at the latest. The conditions PodResizePending and PodResizeInProgress of the pod have details.',
     assumed: after('moment', (snapshot, { member }) =>
       changed(snapshot, [{ ordinal: member }], (facts) => ({ ...facts, inPlace: resized(facts.inPlace) })),
     ),
@@ -68,10 +71,10 @@ export const participating = {
     sentence: ({ member, reasons, opensAt }, name) =>
       `${name(member)} can't be updated without a restart: ${reasons.map(withoutFullStop).join('; ')}` +
       (opensAt === null ? '' : `; it may restart at ${opensAt}`),
-    meaning: 'A member needs another pod, and `inPlace.mode: Only` does not replace members that work.',
-    details: 'The message says which fields differ, or why the running pod can not be changed.',
+    meaning: 'A member needs a new pod, and `inPlace.mode: Only` does not replace working members.',
+    details: 'The message says which fields differ, or why the running pod cannot be changed.',
     endedBy: ['a person', 'time'],
-    ends: 'By `approve NAME`, which lets this revision restart members, or by `override NAME RestartNeeded` until a time. With `inPlace.restartWindows` also by itself, when the next of these windows opens that is long enough.',
+    ends: 'Run `approve NAME` to let this revision restart members, or `override NAME RestartNeeded` for a while. With `inPlace.restartWindows` it also ends by itself, when the next of these windows that is long enough opens.',
     overridable: true,
     requestedBy: '`inPlace.mode: Only`',
     phase: 'AwaitingApproval',
@@ -79,7 +82,7 @@ export const participating = {
   }),
   ForeignDemote: rule<{ readonly member: number }>({
     holds: ({ situation: { members, policy, deadlines } }) => {
-      // On the primary it has had no effect; on a replica it takes effect at its promotion.
+      // On the primary it has had no effect; on a replica it takes effect when that replica is promoted.
       const foreign = members.find(({ state, primary, facts: { demote, demotedFor, demoteForSeconds } }) => {
         if (!demote || demotedFor !== null || state === 'terminating') return false;
         return !primary || deadlines.reached(demoteForSeconds, policy.switchoverTimeoutSeconds);
@@ -102,7 +105,7 @@ export const participating = {
     },
     sentence: ({ unavailable, maxUnavailable }, name) =>
       `${unavailable.map(name).join(', ')} ${plural(unavailable, 'is', 'are')} unavailable, and at most ${maxUnavailable} may be`,
-    meaning: 'As many members are unavailable as may be (maxUnavailable).',
+    meaning: 'The limit of unavailable members is reached (maxUnavailable).',
     details: 'Members that are unavailable for any other reason count as well.',
     endedBy: ['the members'],
     ends: 'By itself, when they participate again. If not, check their pods.',
@@ -125,12 +128,12 @@ export const participating = {
     sentence: explainBudget,
     meaning: 'A PodDisruptionBudget does not allow an eviction now.',
     details:
-      'It is closed, used up, or not observed yet, it has refused an eviction, or several budgets select the pods. MOCO closes its own budget while a scheduled backup runs, and overriding `BackupRunning` does not open it.',
+      'The budget is closed, used up, or not observed yet; it has refused an eviction; or several budgets select the pods. MOCO closes its own budget, `moco-NAME`, while a scheduled backup runs, and overriding `BackupRunning` does not open it. Other budgets have nothing to do with backups.',
     endedBy: ['Kubernetes', 'MOCO', 'a person'],
-    ends: 'By itself, when enough pods are healthy or the backup is done. If several budgets select the pods, Kubernetes evicts none of them: remove all budgets except the one of MOCO.',
+    ends: 'By itself, when enough pods are healthy or the backup is done. If MOCO did not create the budget, its owner has to change it. If several budgets select the pods, Kubernetes evicts none of them: remove all budgets except the one of MOCO.',
     alert: 'MocoRolloutBlockedByPDB',
     assumed: after('moment', (snapshot, { cause }) =>
-      cause === 'several' ? null : { ...snapshot, budgets: openBudgets(snapshot) },
+      cause === 'several' || cause === 'closedByOthers' ? null : { ...snapshot, budgets: openBudgets(snapshot) },
     ),
   }),
   MemberProtected: rule<{ readonly member: number }>({
@@ -140,7 +143,7 @@ export const participating = {
     },
     sentence: ({ member }, name) =>
       `${name(member)} has MOCO's annotation prevent-delete, which MOCO sets while a replica lags: the pod can't be deleted`,
-    meaning: "The pod has MOCO's annotation prevent-delete, and no other member may go.",
+    meaning: "The pod has MOCO's annotation prevent-delete, and no other member may be replaced.",
     details:
       'MOCO sets the annotation on the primary while a replica lags too far behind, and a failover can leave it on the previous primary. The API server refuses to delete the pod, and an eviction would leave it in Terminating.',
     endedBy: ['MOCO', 'a person'],
@@ -154,13 +157,14 @@ export const participating = {
         ? null
         : { member: member.ordinal, others: othersThatAcknowledge(situation, member), needed: situation.majority };
     },
+    asks: (_, situation) => asksForLasting(situation),
     sentence: ({ member, others, needed }, name) =>
       `without ${name(member)} ${others} ${others === 1 ? 'member' : 'members'} can acknowledge commits, as far as is known, and ${needed} are needed, the primary among them`,
     meaning: 'Without this member too few others can acknowledge commits, as far as is known, and writes could stop.',
     details:
       "Of the others only those that participate count: a member that is behind looks like one with broken replication. Once this member has not participated for failoverGraceSeconds, running members with MOCO's role label count as well. With the feature gate ReplicationFacts a replica does not count either while MySQL itself has last said that it has not received what the primary had committed, that its receiver does not run, or that it acknowledges nothing, for at most progressDeadlineSeconds since this member was ready.",
     endedBy: ['the members', 'time'],
-    ends: 'By itself, when another member recovers or the primary participates again. What MySQL says ends to count after progressDeadlineSeconds.',
+    ends: 'By itself, when another member recovers or the primary participates again. Answers from MySQL stop counting after progressDeadlineSeconds.',
     assumed: after('member', recovered),
   }),
 };
@@ -171,9 +175,10 @@ interface UnsettledMember {
 }
 
 /**
- * Updated members have to be settled and participate for minReadySeconds. With a budget above 1 a starting member only
- * uses its part of the budget. One that fails, and one whose containers restart in place, still blocks the rollout, and
- * each of them its end. While nobody participates, nobody can settle.
+ * Updated members have to be settled and to participate for minReadySeconds. With a budget above 1, a member that is
+ * still starting merely uses its share of the budget. A failing member still blocks the rollout, and so does a member
+ * whose containers restart in place. The rollout does not end before all of them have settled. While no member
+ * participates, none can settle.
  */
 function unsettledMember(asked: Asked): UnsettledMember | null {
   const { situation, members: taken } = asked;
@@ -202,8 +207,9 @@ interface UnhealthyCluster {
 }
 
 /**
- * MOCO reports every member in sync. With a budget above 1 it may miss members that this rollout is replacing, as long
- * as the cluster is available. MOCO's own partition controller asks for `Healthy` alone, if the member is ready.
+ * MOCO has to report every member in sync. With a budget above 1 it may miss members that this rollout is replacing, as
+ * long as the cluster is available. MOCO's own partition controller only requires `Healthy`, and only if the member is
+ * ready.
  */
 function clusterNotHealthy(asked: Asked): UnhealthyCluster | null {
   const { snapshot, members, missing, replicas, budget } = asked.situation;

@@ -1,12 +1,12 @@
 import { isApproved, type Member, type Situation, unknownApproval } from '../situation.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
 
-/** What has to be true before the primary moves for a rollout. */
+/** What has to be true before a rollout moves the primary. */
 export const primary = {
   AwaitingApproval: rule<{
     readonly member: number;
     readonly revision: string;
-    /** The approved revision, if it is none of this cluster. */
+    /** The approved revision, if the cluster does not know it. */
     readonly unknown?: string;
   }>({
     holds: (asked) => {
@@ -22,7 +22,7 @@ export const primary = {
       (unknown === undefined ? '' : `; the approved revision ${unknown} is not a revision of this cluster`),
     meaning: 'Only the primary is left, and `primaryUpdatePolicy: Manual` makes it wait for approval.',
     endedBy: ['a person'],
-    ends: 'By `approve NAME`. The update costs one switchover.',
+    ends: 'Run `approve NAME`. The update costs one switchover.',
     requestedBy: '`primaryUpdatePolicy: Manual`',
     phase: 'AwaitingApproval',
     assumed: null,
@@ -44,13 +44,15 @@ export const primary = {
   }),
 };
 
-/** Until Kubernetes has observed the newest template, the update revision is unknown. A demotion then goes on. */
+/**
+ * Until Kubernetes has observed the newest template, the update revision is unknown. A demotion continues meanwhile.
+ */
 export function isRevisionKnown(asked: Asked): boolean {
   const { statefulSet } = asked.situation.snapshot;
   return !asksFor(asked, 'keepsDemotion') || (statefulSet?.observed === true && !statefulSet.deleting);
 }
 
-/** Each try blocks writes for a while, so the pauses grow, and after the last try a person has to look. */
+/** Each attempt blocks writes for a while, so the pauses grow, and after the last attempt a person has to look. */
 const retryDelaysSeconds: readonly number[] = [5 * 60, 15 * 60, 45 * 60];
 const lastRetryDelaySeconds = 45 * 60;
 

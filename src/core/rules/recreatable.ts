@@ -1,4 +1,5 @@
 import { changed } from '../expected.ts';
+import { clones, parseMysqlVersion } from '../mysql-versions.ts';
 import {
   type EndingClaim,
   freshRecreatableSeconds,
@@ -6,85 +7,101 @@ import {
   justCreated,
   type TiedToNode,
 } from '../on-demand-facts.ts';
-import { plural, withoutFullStop } from '../sentences.ts';
+import type { Question } from '../questions.ts';
+import { plural, pointedOut } from '../sentences.ts';
 import type { Member, Situation } from '../situation.ts';
 import type { MemberFacts } from '../snapshot.ts';
 import { after, rule } from './rule.ts';
 
+// Rules about what deleting a pod would destroy, and whether the pod could be recreated.
+
 export const recreatable = {
-  ClaimTerminating: rule<{ readonly member: number; readonly claims: readonly EndingClaim[] }>({
+  ClaimTerminating: rule<{
+    readonly member: number;
+    readonly claims: readonly EndingClaim[];
+    /** The versions of the primary and of the update revision, if the member could not be cloned. */
+    readonly uncloneable: { readonly donor: string; readonly mysqld: string } | null;
+  }>({
     holds: ({ situation, members }) => {
       const member = members.find(({ facts }) => endingClaims(facts).length > 0);
       if (member === undefined) return null;
       readAgain(situation, member);
-      return { member: member.ordinal, claims: endingClaims(member.facts) };
+      const uncloneable = member.primary ? null : uncloneableAt(situation);
+      return { member: member.ordinal, claims: endingClaims(member.facts), uncloneable };
     },
-    sentence: ({ member, claims }, name) =>
-      `the end of ${name(member)} would destroy its data: ${claims.map(explainClaim).join(' and ')}`,
-    meaning:
-      'A PersistentVolumeClaim of the member is being deleted, or is gone, and only its running pod keeps the data.',
+    asks: ({ member }, situation) => asksAbout([member], situation),
+    sentence: ({ member, claims, uncloneable }, name) =>
+      `deleting ${name(member)} would destroy its data: ${claims.map(explainClaim).join(' and ')}` +
+      (uncloneable === null
+        ? ''
+        : `; and mysqld ${uncloneable.mysqld} cannot clone the primary, which has ${uncloneable.donor}`),
+    meaning: 'A PersistentVolumeClaim of the member no longer keeps its data: only the running pod may still keep it.',
     details:
-      'Kubernetes keeps a claim whose deletion has been requested until no pod uses it (kubernetes.io/pvc-protection). A deletion can not be taken back. Any end of the pod frees the claim: a drain, an eviction, a deletion, and the restart of a member that is down.',
+      'The claim is being deleted, is gone, is not Bound, or was created after the pod had started, or its PersistentVolume is gone or being deleted. Once the deletion of a claim has been requested, Kubernetes keeps the claim until no pod uses it (kubernetes.io/pvc-protection). A deletion cannot be withdrawn. A pod keeps using the volume that it has mounted, and the next pod mounts the volume that the claim names then. Whatever ends the pod frees the claim: a drain, an eviction, a deletion, or the restart of a member that is down.',
     endedBy: ['a person'],
-    ends: 'By another claim. First make sure that the other members have all data, and take a backup. Then keep the volume (`persistentVolumeReclaimPolicy: Retain` of the PersistentVolume), or give the member up: `override NAME ClaimTerminating`.',
+    ends: 'Give the member another claim. First make sure that the other members have all data, and make a backup. Then keep the volume (`persistentVolumeReclaimPolicy: Retain` of the PersistentVolume), or give the member up: `override NAME ClaimTerminating`.',
     overridable: true,
     overriding:
-      'moco-rollout then ends the pod, and with it Kubernetes deletes the claim: THIS DESTROYS THE DATA OF THE MEMBER. It comes back empty and is cloned from the primary. In a cluster with one member the database is lost',
+      'moco-rollout then ends the pod, and with it the last use of the volume: THIS DESTROYS THE DATA OF THE MEMBER. It comes back empty, and MOCO clones it from the primary if that has a version of the same series (before 8.0.37: the same version). In a cluster with one member the database is lost',
     alarms: true,
     assumed: null,
   }),
   NodeTakesNoPods: rule<{ readonly member: number } & TiedToNode>({
     holds: ({ situation, members }) => {
-      const member = members.find(({ facts }) => facts.recreatable?.tied);
-      const tied = member?.facts.recreatable?.tied;
-      if (member === undefined || !tied) return null;
+      const member = members.find(({ facts }) => tiedOf(facts) !== null);
+      const tied = member === undefined ? null : tiedOf(member.facts);
+      if (member === undefined || tied === null) return null;
       readAgain(situation, member);
       return { member: member.ordinal, ...tied };
     },
+    asks: ({ member }, situation) => asksAbout([member], situation),
     sentence: ({ member, ...tied }, name) => explainTied(name(member), tied),
-    meaning: 'The node of the member takes no pods, and no other node may take another pod of it.',
+    meaning: 'The node of the member accepts no pods, and no other node can run it.',
     details:
-      'The node is cordoned, drained, tainted, not ready, under pressure or gone. The volume of the member, or a nodeSelector, a nodeName or a required node affinity of the update revision, rules out all other nodes that take pods. Whether a node has room is not considered. Members on nodes that are to be emptied and that may move go first.',
+      'The node is cordoned, drained, tainted, not ready, under pressure or gone. The volume of the member, or a nodeSelector, a nodeName or a required node affinity of the update revision, rules out all other nodes that accept pods. Whether a node has room is not considered. Members on nodes that are being drained go first if they can move.',
     endedBy: ['a person', 'Kubernetes'],
-    ends: 'By itself, once the node takes pods again: `kubectl uncordon NODE`, or remove the taint. If the node never comes back, the volume is lost with it: give the member another claim.',
+    ends: 'By itself, once the node accepts pods again: `kubectl uncordon NODE`, or remove the taint. If the node never comes back, the volume is lost with it: give the member another claim.',
     overridable: true,
     assumed: after('moment', (snapshot, { member }) =>
       changed(snapshot, [{ ordinal: member }], (facts) => ({
         ...facts,
-        recreatable: facts.recreatable && { ...facts.recreatable, tied: null },
+        recreatable: facts.recreatable.kind === 'asked' ? { ...facts.recreatable, tied: null } : facts.recreatable,
       })),
     ),
   }),
   SuccessorRefused: rule<{ readonly member: number; readonly message: string }>({
     holds: ({ situation, members }) => {
-      const member = members.find(({ facts }) => facts.recreatable !== null && facts.recreatable.refusal !== null);
-      const message = member?.facts.recreatable?.refusal;
-      if (member === undefined || typeof message !== 'string') return null;
+      const member = members.find(({ facts }) => refusalOf(facts) !== null);
+      const message = member === undefined ? null : refusalOf(member.facts);
+      if (member === undefined || message === null) return null;
       readAgain(situation, member);
       return { member: member.ordinal, message };
     },
+    asks: ({ member }, situation) => asksAbout([member], situation),
     sentence: ({ member, message }, name) => explainRefusal(name(member), message),
-    meaning: 'The API server would not admit another pod of the member.',
+    meaning: 'The API server would not admit a new pod for the member.',
     details:
-      'A dry run has created the pod that the StatefulSet controller would create from the update revision. A quota, PodSecurity, an admission policy, a webhook or an invalid field refuses it. What the existing pod uses of a quota counts as free. The dry run is made as moco-rollout: a policy that asks who creates the pod may answer the StatefulSet controller differently.',
+      'A dry run tried to create the pod that the StatefulSet controller would create from the update revision. It was refused because of a quota, PodSecurity, an admission policy, a webhook or an invalid field. What the existing pod uses of a quota counts as free. The dry run is made as moco-rollout: a policy that checks who creates the pod may treat the StatefulSet controller differently.',
     endedBy: ['a person'],
-    ends: 'Change what the message names: the quota, the policy, the webhook, or the template. It is tried again every minute.',
+    ends: 'Change what the message names: the quota, the policy, the webhook, or the template. The controller tries again every minute.',
     overridable: true,
     alarms: true,
     assumed: null,
   }),
 };
 
-/** In the group of the steps: what a member needs is only read once nothing else holds. */
+/** Among the last rules: what a member needs is read only once nothing else holds. */
 export const unread = {
   RecreationUnknown: rule<{ readonly members: readonly number[] }>({
     holds: ({ members }) => {
       const asked = members.filter(({ facts }) => hasToBeRead(facts.recreatable));
       return asked.length === 0 ? null : { members: asked.map(({ ordinal }) => ordinal) };
     },
-    sentence: ({ members }, name) => `it is being read whether ${members.map(name).join(', ')} can come back`,
-    meaning: 'What decides whether a member can come back has not been read recently enough for a step.',
-    details: 'It is read once nothing else holds, counts for a minute, and is read again right before the step.',
+    asks: ({ members }, situation) => asksAbout(members, situation),
+    awaits: 'recreatable',
+    sentence: ({ members }, name) => `checking whether ${members.map(name).join(', ')} can be recreated`,
+    meaning: 'The controller has not checked recently enough whether a member can be recreated.',
+    details: 'It checks this once nothing else holds, and again right before the step. A result is valid for a minute.',
     endedBy: ['time'],
     ends: 'By itself, within seconds.',
     routine: true,
@@ -102,22 +119,50 @@ export const unread = {
   }),
 };
 
+/** Why a member that has lost its data would stay empty: MySQL clones only within a series. `null` if it can clone. */
+function uncloneableAt({ primary, snapshot }: Situation): { readonly donor: string; readonly mysqld: string } | null {
+  const [donor, mysqld] = [primary?.facts.mysqld.version?.version, snapshot.statefulSet?.mysqld.version?.version];
+  if (donor === undefined || mysqld === undefined) return null;
+  return clones(parseMysqlVersion(donor), parseMysqlVersion(mysqld)) === false ? { donor, mysqld } : null;
+}
+
 /**
- * The claims whose data the end of the pod destroys. A pod that no node takes mounts nothing: where its claim is
- * missing, the StatefulSet controller makes another one anyway. Of any other one the kubelet may have mounted the
- * volume, whatever runs.
+ * The claims whose data end with the pod. An unschedulable pod mounts nothing: if its claim is missing, the StatefulSet
+ * controller creates another one anyway. For any other pod the kubelet may have mounted the volume, whatever is
+ * running.
  */
 export const endingClaims = ({ recreatable, unschedulable }: MemberFacts): readonly EndingClaim[] =>
-  (recreatable?.claims ?? []).filter(({ state }) => state === 'terminating' || unschedulable === null);
+  (recreatable.kind === 'asked' ? recreatable.claims : []).filter(
+    ({ state }) => state === 'terminating' || unschedulable === null,
+  );
 
-const explainClaim = ({ name, state }: EndingClaim): string =>
-  state === 'terminating'
-    ? `its claim ${name} is being deleted and goes with the pod`
-    : `its claim ${name} does not exist any more`;
+/** Members without a reading are held by `RecreationUnknown`, which guards the same effects as these rules. */
+const tiedOf = ({ recreatable }: MemberFacts): TiedToNode | null =>
+  recreatable.kind === 'asked' ? recreatable.tied : null;
 
-/** While a reading holds a step, it is read again once it is too old. */
+const refusalOf = ({ recreatable }: MemberFacts): string | null =>
+  recreatable.kind === 'asked' ? recreatable.refusal : null;
+
+const claimSentences: Readonly<Record<EndingClaim['state'], (name: string) => string>> = {
+  terminating: (name) => `its claim ${name} is being deleted and goes with the pod`,
+  missing: (name) => `its claim ${name} no longer exists`,
+  lost: (name) => `its claim ${name} has lost its PersistentVolume`,
+  unbound: (name) => `its claim ${name} is not bound to a PersistentVolume`,
+  replaced: (name) => `its claim ${name} was replaced after the pod had started`,
+  volumeMissing: (name) => `the PersistentVolume of its claim ${name} does not exist, or belongs to another claim`,
+  volumeTerminating: (name) => `the PersistentVolume of its claim ${name} is being deleted`,
+};
+
+const explainClaim = ({ name, state }: EndingClaim): string => claimSentences[state](name);
+
+function asksAbout(ordinals: readonly number[], { members }: Situation): readonly Question[] {
+  const asked = members.filter(({ ordinal, facts }) => ordinals.includes(ordinal) && hasToBeRead(facts.recreatable));
+  return asked.length === 0 ? [] : [{ kind: 'recreatable', members: asked.map(({ ordinal }) => ordinal) }];
+}
+
+/** A reading that holds a step is read again once it is too old. */
 function readAgain({ deadlines }: Situation, { facts: { recreatable } }: Member): void {
-  if (recreatable !== null) deadlines.reached(recreatable.ageSeconds, freshRecreatableSeconds);
+  if (recreatable.kind === 'asked') deadlines.reached(recreatable.ageSeconds, freshRecreatableSeconds);
 }
 
 const explainTied = (member: string, { nodeName, refusals, ties }: TiedToNode): string =>
@@ -127,14 +172,15 @@ const explainTied = (member: string, { nodeName, refusals, ties }: TiedToNode): 
     : `${ties.join(' and ')} ${plural(ties, 'allows', 'allow')} no other node that takes pods`);
 
 const explainRefusal = (member: string, message: string): string =>
-  `the API server would not admit another pod of ${member}: ${withoutFullStop(message)}`;
+  `the API server would not admit another pod of ${member}: ${pointedOut(message)}`;
 
-/** Why the member would not come back as what it is, each a sentence without a full stop. For people. */
+/** Why the member could not be recreated as it is; each reason is a sentence without a full stop. For people. */
 export const obstacles = (facts: MemberFacts): readonly string[] => {
-  const { name, recreatable } = facts;
+  const { name } = facts;
+  const [tied, refusal] = [tiedOf(facts), refusalOf(facts)];
   return [
     ...endingClaims(facts).map((claim) => `${name} would lose its data with its pod: ${explainClaim(claim)}`),
-    ...(recreatable?.tied ? [explainTied(name, recreatable.tied)] : []),
-    ...(recreatable?.refusal ? [explainRefusal(name, recreatable.refusal)] : []),
+    ...(tied === null ? [] : [explainTied(name, tied)]),
+    ...(refusal === null ? [] : [explainRefusal(name, refusal)]),
   ];
 };

@@ -3,47 +3,55 @@ import { andMore, plural, withoutFullStop } from '../sentences.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
 
+// Rules about what a preflight has found on nodes.
+
+const asksNodes = { kind: 'preflight', begins: true } as const;
+
 interface Refused extends Pick<NodeRefusal, 'nodeName' | 'message'> {
   readonly others: number;
 }
 
 interface Awaited {
   readonly nodes: readonly string[];
-  /** The node that is asked about the configuration, or `null`. */
+  /** The node that checks the configuration, or `null`. */
   readonly checking: string | null;
-  /** Of the first node that has any. */
+  /** The message of the first node that has one. */
   readonly message: string | null;
   readonly limitSeconds: number;
 }
 
 /**
- * What would keep the update revision from running is found out on the nodes before anybody is touched. They stand
- * before the fleet, which counts such a cluster as failing: while others fail, too, it is still known what to mend, and
- * tried again.
+ * Nodes can show problems of the update revision before any member is touched. These rules come before those of the
+ * fleet, which counts such a cluster as failing: so even while other clusters fail, users see what to fix, and the
+ * nodes try again.
  */
 export const refusedOnNodes = {
   ImageUnavailable: rule<Refused>({
     holds: (asked) => refused(asked, 'ImageUnavailable'),
+    asks: () => [asksNodes],
+    keepsTurn: true,
     sentence: ({ nodeName, message, others }) =>
-      `node ${nodeName}${andMore(others)} can not get an image of the update revision: ${withoutFullStop(message)}`,
-    meaning: 'A node of a due member can not get an image of the update revision (preflight).',
+      `node ${nodeName}${andMore(others)} cannot get an image of the update revision: ${withoutFullStop(message)}`,
+    meaning: 'A node of a due member cannot get an image of the update revision (preflight).',
     details:
-      "A short-lived pod on the node has tried, with the pull secrets and the ServiceAccount of the member. The message has the kubelet's words. No member is down for it. A member that does not participate waits only for a refusal of its own node, and one that is down for none.",
+      "A short-lived pod on the node has tried, with the pull secrets and the ServiceAccount of the member. The message has the kubelet's words. No member is down because of it. A member that does not participate waits only if its own node refuses, and one that is down does not wait.",
     endedBy: ['a person', 'time'],
-    ends: 'Push the image, or give the pods the right to pull it: it is tried again after a minute, then after twice as long each time, up to ten minutes. Another image in the template ends it at once. Where a webhook gives the pods of members other images, set `preflight: Never`.',
+    ends: 'Push the image, or give the pods the right to pull it. The node tries again after a minute, then after twice as long each time, up to ten minutes. Another image in the template ends the wait immediately. If a webhook gives the pods of members other images, set `preflight: Never`.',
     overridable: true,
     alarms: true,
     assumed: null,
   }),
   ConfigurationRefused: rule<Refused>({
     holds: (asked) => refused(asked, 'ConfigurationRefused'),
+    asks: () => [asksNodes],
+    keepsTurn: true,
     sentence: ({ nodeName, message }) =>
       `the mysqld of the update revision refuses its configuration on node ${nodeName}: ${withoutFullStop(message)}`,
     meaning: 'The mysqld of the update revision refuses its my.cnf (preflight: NodesAndConfiguration).',
     details:
-      "A short-lived pod has run `mysqld --validate-config` of the new image with MOCO's ConfigMap. The message names the variables that mysqld has refused and no values, and the numbers of other errors. No member is down for it.",
+      "A short-lived pod has run `mysqld --validate-config` of the new image with MOCO's ConfigMap. The message names the variables that mysqld refused, without values, and the numbers of other errors. No member is down because of it.",
     endedBy: ['a person', 'time'],
-    ends: 'Change the ConfigMap that `spec.mysqlConfigMapName` names, or the image: MOCO makes another revision of it. The same revision is tried again as with ImageUnavailable.',
+    ends: 'Change the ConfigMap that `spec.mysqlConfigMapName` names, or the image: MOCO then creates another revision. The same revision is retried as with ImageUnavailable.',
     overridable: true,
     alarms: true,
     assumed: null,
@@ -53,6 +61,9 @@ export const refusedOnNodes = {
 export const preflightRunning = {
   PreflightRunning: rule<Awaited>({
     holds: (asked) => awaited(asked),
+    asks: () => [asksNodes],
+    awaits: 'preflight',
+    keepsTurn: true,
     sentence: ({ nodes, checking, message, limitSeconds }) =>
       [
         ...(nodes.length === 0
@@ -66,16 +77,18 @@ export const preflightRunning = {
       (message === null ? '' : `: ${withoutFullStop(message)}`),
     meaning: 'The nodes of due members fetch the images of the update revision (preflight).',
     details:
-      'No member is down meanwhile, and members that do not participate are replaced without waiting. It takes place once for a revision and a node.',
+      'No member is down meanwhile, and members that do not participate are replaced without waiting. Each node does this once for each revision.',
     endedBy: ['Kubernetes', 'time'],
-    ends: 'By itself, when the images are there, or after preflightTimeoutSeconds: then the members are taken all the same. `status.preflight` of the MySQLRollout has the result of each node.',
+    ends: 'By itself, when the images are there, or after preflightTimeoutSeconds: then the members are replaced anyway. `status.preflight` of the MySQLRollout has the result of each node.',
     overridable: true,
     routine: true,
     assumed: after('moment', (snapshot) => withoutAwaited(snapshot)),
   }),
 };
 
-/** Who participates waits for every node, anybody else for its own alone. A restore brings nothing of the revision. */
+/**
+ * A participating member waits for every node, any other member only for its own. A restore does not need the revision.
+ */
 function refused(asked: Asked, result: NodeRefusal['result']): Refused | null {
   const { situation, step, members } = asked;
   const { snapshot, deadlines } = situation;

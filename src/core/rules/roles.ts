@@ -1,8 +1,11 @@
 import { moved, recovered } from '../expected.ts';
 import { mysqldOf } from '../member.ts';
+import { unreachedPrimary } from '../moco-state.ts';
 import type { Member, Situation } from '../situation.ts';
-import { after, rule } from './rule.ts';
+import { type Asked, after, asksFor, rule } from './rule.ts';
 import { isStuckTerminating, isTerminationAwaited, terminatingMembers } from './unavailable.ts';
+
+// Rules about switchovers and role labels in progress.
 
 export const roles = {
   AwaitingSwitchover: rule<{ readonly member: number; readonly timeoutSeconds: number }>({
@@ -15,7 +18,7 @@ export const roles = {
     meaning: 'The controller has asked MOCO to move the primary away from the last stale member.',
     details: 'Each attempt of MOCO blocks writes for a while.',
     endedBy: ['MOCO', 'time'],
-    ends: 'By itself, or after switchoverTimeoutSeconds, when the controller takes its request back.',
+    ends: 'By itself. After switchoverTimeoutSeconds the controller withdraws its request.',
     routine: true,
     alert: 'MocoRolloutSwitchoverSlow',
     assumed: after('switchover', (snapshot, { member }) => moved(snapshot, [member])),
@@ -34,7 +37,7 @@ export const roles = {
         : { member, terminating: false };
     },
     sentence: ({ member, terminating }, name) =>
-      `the primary is moving away from ${name(member)}, ${terminating ? 'which is terminating' : 'which somebody else demoted'}`,
+      `the primary role is moving away from ${name(member)}, ${terminating ? 'which is terminating' : 'which somebody else demoted'}`,
     meaning: 'The primary is terminating, or somebody else has demoted it.',
     endedBy: ['MOCO', 'time'],
     ends: 'By itself, once MOCO has moved the primary.',
@@ -53,7 +56,7 @@ export const roles = {
         : `${name(member)} is still terminating after its grace period of ${graceSeconds} s`,
     meaning: 'A member is still terminating 30 seconds after its grace period.',
     endedBy: ['a person'],
-    ends: 'Check the node, the finalizers and the annotation prevent-delete of the pod. Force deletion can leave two mysqld processes with one volume.',
+    ends: 'Check the node, the finalizers and the annotation prevent-delete of the pod. Force deletion can leave two mysqld processes on one volume.',
     alarms: true,
     assumed: null,
   }),
@@ -61,15 +64,16 @@ export const roles = {
     holds: (asked) => {
       const { situation } = asked;
       const isRepair = asked.members.every(mayKeepRolesBack);
-      return unsettledRoles(situation, (member) => isRepair && lacksRoleForOthers(situation, member));
+      const unsettled = unsettledRoles(situation, (member) => isRepair && lacksRoleForOthers(situation, member));
+      return unsettled?.unavailable && isLeftToFailover(asked) ? null : unsettled;
     },
-    sentence: ({ members, unavailable }, name) =>
+    sentence: ({ members, unavailable, state }, name) =>
       unavailable
-        ? `MOCO does not report the cluster as Available, although its primary ${members.map(name).join(', ')} participates`
+        ? `MOCO ${state ? `reports the cluster as ${state}` : 'does not report the cluster as Available'}, although its primary ${members.map(name).join(', ')} participates`
         : `MOCO has not finished setting the roles of ${members.map(name).join(', ')}`,
     meaning: 'A participating member does not have its role yet, or the primary does not accept writes yet.',
     details:
-      'MOCO sets labels, then replication, and lets writes in last. If MOCO reports the cluster as Healthy and sets no role on a replica, the wait ends once the replica has participated for failoverGraceSeconds. The wait for writes ends after failoverGraceSeconds as well.',
+      'MOCO sets labels, then replication, and finally allows writes. If MOCO reports the cluster as Healthy but sets no role on a replica, the wait ends once the replica has participated for failoverGraceSeconds. The wait for writes also ends after failoverGraceSeconds if MOCO reports the cluster as Incomplete: it can reach the primary then, and a member may have to be repaired first.',
     endedBy: ['MOCO', 'time'],
     ends: 'By itself. If not, check the log of moco-controller and `kubectl describe mysqlcluster NAME`.',
     brief: true,
@@ -77,19 +81,28 @@ export const roles = {
   }),
 };
 
-// A switchover moves the index first, then points the replicas to the new primary, sets the role labels and lets writes
-// in last. Until then no step that needs a quorum is done.
+// In a switchover MOCO first moves the index, then points the replicas to the new primary, sets the role labels, and
+// finally allows writes. Until then no step that needs a quorum is done.
 
-/** What MOCO has still to do about roles. */
+/** The roles that MOCO has not set yet. */
 interface UnsettledRoles {
   readonly members: readonly number[];
-  /** The labels are right, and MOCO does not report yet that the primary serves. */
+  /** The labels are right, but MOCO does not report yet that the primary serves. */
   readonly unavailable?: true;
+  /** MOCO cannot reach the primary. */
+  readonly state?: 'Failed' | 'Lost';
 }
 
+/** A running replica would be restarted while MOCO does not reach the primary: `FailoverUnfinished` explains that. */
+const isLeftToFailover = (asked: Asked): boolean =>
+  unreachedPrimary(asked.situation.snapshot.cluster) !== null &&
+  asksFor(asked, 'stops') &&
+  asked.members.every(({ primary }) => !primary);
+
 /**
- * Members that participate without their role, or a primary that MOCO does not report to serve; `null` if neither.
- * `exempt` are not waited for.
+ * Members that participate without their role, or a primary that MOCO does not report as serving; `null` if there is
+ * neither. `exempt` members may lack their role. MOCO reports a cluster as Incomplete while it reaches the primary and
+ * another member has to be repaired. It may be unable to repair that member, so this wait has a limit.
  */
 export function unsettledRoles(
   { members, primary, snapshot, policy, deadlines }: Situation,
@@ -97,17 +110,20 @@ export function unsettledRoles(
 ): UnsettledRoles | null {
   const unsettled = members.filter((member) => member.participates && !member.settled && !exempt(member));
   if (unsettled.length > 0) return { members: unsettled.map(({ ordinal }) => ordinal) };
-  if (snapshot.cluster.available || !primary?.participates || exempt(primary)) return null;
-  return deadlines.reached(snapshot.cluster.primarySettledForSeconds ?? 0, policy.failoverGraceSeconds)
-    ? null
-    : { members: [primary.ordinal], unavailable: true };
+  const { available, mocoState, primarySettledForSeconds } = snapshot.cluster;
+  if (available || !primary?.participates || exempt(primary)) return null;
+  const unavailable = { members: [primary.ordinal], unavailable: true } as const;
+  const state = unreachedPrimary(snapshot.cluster);
+  if (state !== null) return { ...unavailable, state };
+  const isOver = deadlines.reached(primarySettledForSeconds ?? 0, policy.failoverGraceSeconds);
+  return isOver && mocoState === 'Incomplete' ? null : unavailable;
 }
 
 /**
- * MOCO configures replicas in the order of their ordinals, gives up at the first one that it can't configure, and sets
- * the roles afterwards (MOCO 0.36, clustering/operations.go, configure). So a replica may lack its role, and may not
- * even follow, for as long as another one is broken, and the repair of the broken one does not wait for it. Nor does it
- * wait for any other member that runs, once nothing has moved for progressDeadlineSeconds.
+ * MOCO configures replicas in the order of their ordinals, gives up at the first one that it cannot configure, and sets
+ * the roles afterwards (MOCO 0.36, clustering/operations.go, configure). So while another replica is broken, this one
+ * may lack its role and may not even follow. The repair of the broken one does not wait for it. Nor does the repair
+ * wait for any other running member once nothing has changed for progressDeadlineSeconds.
  */
 export function lacksRoleForOthers({ primary, policy, deadlines, snapshot }: Situation, member: Member): boolean {
   const { participatingForSeconds, role } = member.facts;
@@ -119,7 +135,7 @@ export function lacksRoleForOthers({ primary, policy, deadlines, snapshot }: Sit
 }
 
 /**
- * MOCO reaches its mysqld, and it does not participate: MOCO may fail to configure it. It passes over members that are
+ * MOCO can reach its mysqld, but it does not participate: MOCO may fail to configure it. MOCO skips members that are
  * down.
  */
 export const mayKeepRolesBack = ({ state, crashLoop }: Member): boolean => state === 'running' && crashLoop === null;

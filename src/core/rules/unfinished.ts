@@ -1,12 +1,15 @@
 import { withCluster, withMissing, withStatefulSet } from '../expected.ts';
 import { type FailingMember, failingMember } from '../failing-revision.ts';
-import { explainEvidence, plural } from '../sentences.ts';
+import { explainEvidence, plural, pointedOut } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
+import type { ClusterSnapshot } from '../snapshot.ts';
 import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 
+// Rules about a failing revision, and about clusters that are not complete yet.
+
 /**
- * The revision fails where it was tried first. Members that are down get it once the progress deadline has passed
- * without a quorum.
+ * The revision fails where it was tried first. Without a quorum, members that are down get it once the progress
+ * deadline has passed.
  */
 export const failing = {
   UpdateRevisionFailing: rule<FailingMember>({
@@ -16,13 +19,13 @@ export const failing = {
       const isRepair = members.length > 0 && effects.every(({ member }) => member?.state === 'down');
       return isRepair && quorumIsLostForGood(situation) ? null : failing;
     },
-    sentence: ({ member, evidence }, name) =>
-      `the new revision fails on ${name(member)}: ${explainEvidence(evidence)}; no other member gets it until the template is corrected`,
+    sentence: ({ member, evidence, injected }, name) =>
+      `the new revision fails on ${name(member)}: ${explainEvidence(evidence)}; ${injected === undefined ? 'no other member gets it until the template is corrected' : `admission has added container ${injected}, which the template does not have (see \`kubectl get mutatingwebhookconfigurations\`): no other member gets the revision until that container works`}`,
     meaning: 'A member fails at the new revision, and no member has shown that the revision works.',
     details:
-      'The failure is one that the revision can cause: mysqld or a sidecar fails, or the node refuses the pod. It counts until the member works at the revision, even if its pod is created anew. No other member gets the revision. A sidecar that fails on a stale member too is not counted. A slow image pull counts as a failure only after progressDeadlineSeconds. Without a quorum, members that are down get the revision after progressDeadlineSeconds.',
+      'The failure is one that the revision can cause: mysqld or a sidecar fails, or the node refuses the pod. If the node ended the pod, for example in a shutdown or under pressure, that is no such failure, unless the pod exceeded its own limits. Nor is it one if the node is away. The failure counts until the member works at the revision, even if its pod is recreated. No other member gets the revision. A sidecar does not count if it also fails on a stale member. A slow image pull counts as a failure only after progressDeadlineSeconds. Without a quorum, members that are down get the revision after progressDeadlineSeconds.',
     endedBy: ['a person'],
-    ends: 'Correct the MySQLCluster: the member that failed gets the new template first. `undo NAME` shows how to restore the previous template. If what made it fail is gone and the template is right, `override NAME UpdateRevisionFailing` lets the rollout try again.',
+    ends: 'Correct the MySQLCluster: the member that failed gets the new template first. If the message names a container that admission has added, correct that container or the webhook that adds it. `undo NAME` shows how to restore the previous template. If the cause is gone and the template is correct, `override NAME UpdateRevisionFailing` lets the rollout try again.',
     overridable: true,
     alarms: true,
     alert: 'MocoRolloutRevisionFailing',
@@ -54,23 +57,25 @@ export const unfinished = {
     holds: ({ situation }) => holdsIf(!situation.snapshot.cluster.initialized),
     sentence: () => 'the cluster is not initialized: it is cloning, restoring, or has never started',
     meaning: 'The cluster is cloning, restoring, or has never started.',
-    details: 'A clone or restore would start from the beginning if a member restarted.',
+    details:
+      'A clone of the whole cluster (`spec.replicationSourceSecretName`) or a restore (`spec.restore`) would start from the beginning if a member restarted. The controller only checks the condition Initialized, which MOCO keeps False until it is done. It does not check how far a clone or a restore is, or whether a dump or a binary log can be loaded: see the logs of moco-controller and of the Job `moco-restore-NAME`.',
     endedBy: ['MOCO'],
     ends: 'By itself, once MOCO sets condition Initialized.',
     assumed: after('member', (snapshot) => withCluster(snapshot, { initialized: true })),
   }),
   MemberMissing: rule<{
     readonly members: readonly number[];
-    /** The FailedCreate message of the StatefulSet controller. */
+    /** The StatefulSet controller's FailedCreate message, or what prevents it from creating the pod. */
     readonly message: string | null;
   }>({
     holds: (asked) => {
       const { missing, snapshot } = asked.situation;
       if (missing.length === 0 || !isMissed(asked)) return null;
-      return { members: missing, message: snapshot.createFailure };
+      return { members: missing, message: snapshot.createFailure ?? strangerAt(missing, snapshot) };
     },
+    asks: () => [{ kind: 'details', createFailure: true, contention: false }],
     sentence: ({ members, message }, name) =>
-      `${members.map(name).join(', ')} ${plural(members, 'does', 'do')} not exist${message === null ? '' : `: ${message}`}`,
+      `${members.map(name).join(', ')} ${plural(members, 'does', 'do')} not exist${message === null ? '' : `: ${pointedOut(message)}`}`,
     meaning: 'The pod of a member does not exist.',
     details:
       'The state of the member after its restart is unknown, and MOCO does not fail over while a pod is missing. So no other member is deleted, not even one that is down. Members that are down do not wait while the StatefulSet is scaled up.',
@@ -84,17 +89,16 @@ export const unfinished = {
     ),
   }),
   Scaling: rule<{ readonly wanted: number; readonly statefulSet: number; readonly pods: number }>({
-    holds: ({ situation: { snapshot, members, replicas } }) => {
+    holds: ({ situation: { snapshot, replicas } }) => {
       const statefulSet = snapshot.statefulSet?.replicas ?? replicas;
-      return statefulSet !== replicas || members.length > replicas
-        ? { wanted: replicas, statefulSet, pods: members.length }
-        : null;
+      const pods = snapshot.members.filter(({ ofStatefulSet }) => ofStatefulSet).length;
+      return statefulSet !== replicas || pods > replicas ? { wanted: replicas, statefulSet, pods } : null;
     },
     sentence: ({ wanted, statefulSet, pods }) =>
       `the cluster is scaling: ${wanted} replicas wanted, the StatefulSet has ${statefulSet}, ${pods} pods exist`,
     meaning: 'The number of members is changing, and scaling comes before updating.',
     endedBy: ['MOCO', 'Kubernetes'],
-    ends: 'By itself, once as many pods exist as are wanted.',
+    ends: 'By itself, once the wanted number of pods exists.',
     assumed: after('member', (snapshot, { wanted }) => ({
       ...withStatefulSet(snapshot, { replicas: wanted }),
       members: snapshot.members.filter(({ ordinal }) => ordinal < wanted),
@@ -102,16 +106,23 @@ export const unfinished = {
   }),
 };
 
-/** Then nothing is lost if members that are down get the revision, under OnDelete. */
+/** The StatefulSet controller can't create a pod if another one has its name. */
+function strangerAt(missing: readonly number[], { members }: ClusterSnapshot): string | null {
+  const stranger = members.find(({ ordinal }) => missing.includes(ordinal));
+  return stranger === undefined ? null : `the StatefulSet does not control the pod ${stranger.name}`;
+}
+
+/** The quorum stays lost. Under OnDelete nothing is lost if members that are down then get the revision. */
 function quorumIsLostForGood({ snapshot, policy, deadlines, participating, majority }: Situation): boolean {
   if (participating >= majority || policy.mode !== 'OnDelete') return false;
   return deadlines.reached(snapshot.memory.sinceProgressSeconds, policy.progressDeadlineSeconds);
 }
 
 /**
- * Every step waits for a missing member, but for the deletion of members that are down: that waits only for the
- * StatefulSet controller, which has not created a pod yet and may never be able to (a quota or an admission policy can
- * reject the template). A switchover goes on unless that is known: MOCO's clustering then stops until a person helps.
+ * Every step waits for a missing member, with one exception: deleting members that are down waits only while the
+ * StatefulSet controller has not created a pod yet and may never be able to (a quota or an admission policy can reject
+ * the template). A switchover continues unless creating is known to be impossible: MOCO's clustering then stops until a
+ * person helps.
  */
 function isMissed(asked: Asked): boolean {
   const { missing, snapshot } = asked.situation;

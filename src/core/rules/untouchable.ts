@@ -1,5 +1,8 @@
+import { contradiction } from '../member.ts';
 import { isPossibleSize, type Situation } from '../situation.ts';
 import { after, holdsIf, rule } from './rule.ts';
+
+// Rules under which nothing at all is written.
 
 export const untouchable = {
   SnapshotInconsistent: rule<{ readonly problem: string }>({
@@ -8,8 +11,9 @@ export const untouchable = {
       return problem === null ? null : { problem };
     },
     sentence: ({ problem }) => `the cluster's objects contradict each other: ${problem}`,
-    meaning: "The cluster's objects contradict each other, for example two pods have the same ordinal.",
-    details: 'Nothing is done on such facts.',
+    meaning:
+      "The cluster's objects contradict each other, for example two pods have the same ordinal, or a pod is Ready and its mysqld is not.",
+    details: 'The controller does nothing while the facts are inconsistent.',
     endedBy: ['a person', 'time'],
     ends: 'By itself, if the next observation is consistent. Otherwise check the objects that the message names. If they are right, report a bug in moco-rollout.',
     alarms: true,
@@ -51,9 +55,9 @@ export const untouchable = {
     sentence: ({ finalizers }) =>
       `the MySQLRollout is being deleted${finalizers.length === 0 ? '' : `; these finalizers keep it: ${finalizers.join(', ')}`}`,
     meaning: 'The MySQLRollout is being deleted, and a finalizer keeps it.',
-    details: 'The controller records each step in the MySQLRollout. The record would be lost, so no step begins.',
+    details: 'The controller records each step in the MySQLRollout. That record would be lost, so no step begins.',
     endedBy: ['a person'],
-    ends: 'When the MySQLRollout is gone: the controller then creates a new one, with an empty spec. The message names the finalizers. Whoever set them has to remove them.',
+    ends: 'When the MySQLRollout is gone: the controller then creates a new one, with an empty spec. The message names the finalizers; their owners have to remove them.',
     alarms: true,
     brief: true,
     assumed: null,
@@ -63,12 +67,12 @@ export const untouchable = {
     sentence: () => 'the StatefulSet does not exist',
     meaning: 'The MySQLCluster has no StatefulSet.',
     endedBy: ['MOCO'],
-    ends: 'By itself: MOCO creates the StatefulSet, or creates it again for another volume template. If it stays away, check the log of moco-controller.',
+    ends: 'By itself: MOCO creates the StatefulSet, or re-creates it with another volume template. If the StatefulSet does not appear, check the log of moco-controller.',
     brief: true,
     assumed: null,
   }),
   DefinitionOutdated: rule<{
-    /** The API server's answer to a status that its CRD does not know. */
+    /** The API server's answer to a status with fields that its CRD does not know. */
     readonly message: string;
   }>({
     holds: ({ situation }) => {
@@ -90,15 +94,19 @@ export const untouchable = {
       return write === null ? null : { write };
     },
     sentence: ({ write }) => `waiting to see the effect of the last step (${write})`,
-    meaning: 'The controller has done a step and does not see its effect yet.',
+    meaning: 'The controller has done a step but does not see its effect yet.',
     endedBy: ['Kubernetes', 'moco-rollout'],
-    ends: 'By itself within moments. After 30 seconds the controller reads past its cache.',
+    ends: 'By itself within moments. After 30 seconds the controller reads without its cache.',
     brief: true,
     assumed: after('moment', (snapshot) => ({ ...snapshot, ownWritePending: null })),
   }),
 };
 
-function inconsistency({ snapshot: { cluster, statefulSet, members }, replicas }: Situation): string | null {
+function inconsistency({
+  snapshot: { cluster, statefulSet, members: pods },
+  members,
+  replicas,
+}: Situation): string | null {
   if (!isPossibleSize(replicas)) return `spec.replicas of the MySQLCluster is ${replicas}`;
   if (!Number.isInteger(cluster.primaryIndex) || cluster.primaryIndex < 0 || cluster.primaryIndex >= replicas) {
     return `the primary index ${cluster.primaryIndex} is not one of ${replicas} members`;
@@ -107,10 +115,14 @@ function inconsistency({ snapshot: { cluster, statefulSet, members }, replicas }
   const partition = statefulSet?.partition ?? 0;
   if (!Number.isInteger(partition) || partition < 0) return `the partition of the StatefulSet is ${partition}`;
   const seen = new Set<number>();
-  for (const { ordinal } of members) {
+  for (const { ordinal } of pods) {
     if (!Number.isInteger(ordinal) || ordinal < 0) return `a pod has the ordinal ${ordinal}`;
     if (seen.has(ordinal)) return `two pods have the ordinal ${ordinal}`;
     seen.add(ordinal);
+  }
+  for (const { facts } of members) {
+    const problem = contradiction(facts);
+    if (problem !== null) return `pod ${facts.name} ${problem}`;
   }
   return null;
 }

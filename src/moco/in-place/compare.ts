@@ -5,6 +5,8 @@ import { type TemplateDifference, templateDifferences } from '../template-change
 import { whyKept } from './metadata.ts';
 import { leafChange, leafOf, leftovers, resourcesOf } from './resources.ts';
 
+// Decides whether a running pod can become what the update revision would create, and which patch does that.
+
 /** The pod templates of the revision that the pod was created from, and of the update revision, `withPodDefaults`. */
 export interface Templates {
   readonly before: Json;
@@ -23,7 +25,7 @@ export type Comparison =
   | { readonly kind: 'possible'; readonly change: InPlaceChange }
   | { readonly kind: 'impossible'; readonly reasons: readonly string[] };
 
-/** What one difference means: a part of the patch, or why there can be none. */
+/** The meaning of one difference: a part of the patch, or the reason why there can be none. */
 type Part =
   | { readonly kind: 'labels' | 'annotations'; readonly key: string; readonly value: string | null }
   | { readonly kind: 'containers' | 'initContainers'; readonly name: string; readonly image: string }
@@ -31,8 +33,8 @@ type Part =
   | { readonly kind: 'impossible'; readonly reason: string };
 
 /**
- * How a running pod can be made what the update revision would have created. Three values are compared: those of the
- * two revisions and the live one. A live value that is neither was changed by somebody else, and is not overwritten.
+ * How a running pod can become what the update revision would have created. Three values are compared: those of the two
+ * revisions and the live one. A live value that differs from both was changed by somebody else, and is not overwritten.
  */
 export function compare(live: LivePod, templates: Templates, settings: ComparedSettings): Comparison {
   const { before, after } = templates;
@@ -119,7 +121,10 @@ function imagePart(
 
 const changedByOthers = (path: string): string => `another program has changed ${path} of the pod`;
 
-/** An init container that has finished, and has the image of a container that may change, before and after. */
+/**
+ * An init container that has finished, and that has the same image as a container that may change, both before and
+ * after.
+ */
 function goesAlong(
   name: string,
   before: string | null,

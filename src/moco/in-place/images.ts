@@ -3,18 +3,18 @@ import type { InPlaceChange } from '../../core/in-place-changes.ts';
 import type { LivePod } from '../records.ts';
 import { isUntagged } from './pod-defaults.ts';
 
-/** What has to be on the node before a container restarts. */
+/** An image that has to be on the node before a container restarts. */
 export interface ImageNeeded {
   readonly container: string;
   readonly image: string;
-  /** The kubelet asks the registry although it has the image. */
+  /** The kubelet asks the registry although the node has the image. */
   readonly pulledAlways: boolean;
 }
 
 /**
- * The kubelet stops a container first and pulls its image afterwards (1.36.3). Until it has the image, the container
- * does not run, and without the agent the kubelet restarts mysqld as well, after 20 to 30 s: the agent answers its
- * probes. A container that a resize restarts has its image, but the kubelet may have to ask the registry again.
+ * The kubelet stops a container first and pulls its image afterwards (1.36.3). The container does not run until then,
+ * and without the agent the kubelet restarts mysqld as well, after 20 to 30 s: the agent answers its probes. A
+ * container that a resize restarts has its image, but the kubelet may have to ask the registry again.
  */
 export function imagesNeeded({ containers, resources }: InPlaceChange, live: LivePod): readonly ImageNeeded[] {
   const find = (name: string): LivePod['containers'][number] | undefined =>
@@ -31,17 +31,17 @@ export function imagesNeeded({ containers, resources }: InPlaceChange, live: Liv
   return [...changed, ...restarted];
 }
 
-/** What a Node says of an image. */
+/** What a Node reports of an image. */
 export interface ImageReport {
   readonly present: boolean;
-  /** The node has no other images than it reports. */
+  /** The node reports all of its images. */
   readonly isWhole: boolean;
 }
 
-/** A node reports at most so many images by default (nodeStatusMaxImages of the kubelet). */
+/** The default for the maximum number of images that a node reports (nodeStatusMaxImages of the kubelet). */
 const mostReported = 50;
 
-/** A node that is gone, `null`, has none. */
+/** A node that is gone (`null`) has none. */
 export const imageReport = (node: Json | null, image: string): ImageReport => ({
   present: node !== null && hasImage(node, image),
   isWhole: node === null || objects(object(node['status'])['images']).length < mostReported,
@@ -53,7 +53,7 @@ export function hasImage(node: Json, image: string): boolean {
   return names.map(fullName).includes(fullName(image));
 }
 
-/** `mysql` is `docker.io/library/mysql:latest`, as container runtimes name it. */
+/** `mysql` is `docker.io/library/mysql:latest` in the notation of container runtimes. */
 export function fullName(image: string): string {
   const [first = '', ...rest] = image.split('/');
   const isHost = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');

@@ -19,8 +19,8 @@ function resources({ resources: given }: Json): Resources {
 }
 
 /**
- * The API server records who has set a field last. So a pod tells by itself, to any later leader, what this program has
- * resized.
+ * The API server records which manager has set a field last. So the pod itself shows any later leader what this program
+ * has resized.
  */
 function resizedBy(managedFields: unknown, container: string): LiveResources['resized'] {
   return ownResizes(managedFields).flatMap(({ fieldsV1 }) => {
@@ -43,7 +43,9 @@ export const resizedAt = (managedFields: unknown): string | null =>
 const ownResizes = (managedFields: unknown): readonly Json[] =>
   objects(managedFields).filter(({ manager, subresource }) => manager === resizeManager && subresource === 'resize');
 
-/** What a kubelet says about the pod's current spec. A pod that is resized again may still have what it said before. */
+/**
+ * What a kubelet reports about the pod's current spec. A pod that is resized again may still have the previous report.
+ */
 export function resizeOf(conditions: unknown, generation: number): LivePod['resize'] {
   const current = objects(conditions).filter(
     ({ status, observedGeneration }) =>

@@ -1,20 +1,20 @@
 import { isObject, type Json, object } from '../../base/json.ts';
 import { appNameLabel, clusterNameLabel, createdByLabel } from '../names.ts';
 
-/** Services, PodDisruptionBudgets and the StatefulSet itself select pods by them. */
+/** Services, PodDisruptionBudgets and the StatefulSet itself select pods by these labels. */
 const selectorLabels: readonly string[] = [appNameLabel, clusterNameLabel, createdByLabel];
 
-/** Those of MOCO and of this program. */
+/** Labels and annotations of MOCO and of this program: both act on them. */
 const actedOn = /^(moco\.cybozu\.com|moco-rollout\.io)\//;
 
 /** `kubectl rollout restart` sets it. */
 const requestsRestart = 'kubectl.kubernetes.io/restartedAt';
 
 /**
- * Why the value of a label or an annotation may not change in a running pod, or `null`. Nobody knows all keys that
- * somebody reads when a pod is created, or changes to have it restarted. So only those that the user names may change.
+ * Why the value of a label or an annotation must not change in a running pod, or `null` if it may. Programs may read
+ * any key when a pod is created, or change one to restart it. So only keys that the user names may change.
  *
- * @param allowed keys; one that ends with `*` stands for all keys that begin so
+ * @param allowed keys; one that ends with `*` stands for all keys with that prefix
  */
 export function whyKept(
   kind: 'labels' | 'annotations',
@@ -31,7 +31,7 @@ export function whyKept(
   return templates.some(({ spec }) => isRead(object(spec), kind, key)) ? 'the spec of the pod reads it' : null;
 }
 
-/** By an environment variable or a volume, or to find the pod's node. */
+/** Read by an environment variable or a volume, or used to choose the pod's node. */
 function isRead(spec: Json, kind: 'labels' | 'annotations', key: string): boolean {
   const paths = [`metadata.${kind}`, `metadata.${kind}['${key}']`];
   const isPath = (field: string, value: unknown): boolean => field === 'fieldPath' && paths.includes(String(value));
@@ -40,7 +40,7 @@ function isRead(spec: Json, kind: 'labels' | 'annotations', key: string): boolea
   return has(spec, isPath) || (kind === 'labels' && has(placement, (field, value) => field === key || value === key));
 }
 
-/** Whether any field of the value, at any depth, is such a one. */
+/** Whether any field of the value, at any depth, satisfies `is`. */
 const has = (within: unknown, is: (field: string, value: unknown) => boolean): boolean =>
   (isObject(within) || Array.isArray(within)) &&
   Object.entries(within).some(([field, value]) => is(field, value) || has(value, is));

@@ -1,10 +1,12 @@
 import { type Json, object, objects, text } from '../../base/json.ts';
 
+// Fills in the defaults of Kubernetes, so that two pod templates can be compared by value.
+
 /**
  * A pod template with the defaults of a pod (SetDefaults_Pod and SetDefaults_PodSpec of Kubernetes 1.36) and without
- * fields that say nothing. Two templates that create the same pod are equal after this. A newer Kubernetes writes a
- * template with other empty fields, and so gives it another revision (kubernetes/kubernetes#134773). A default that is
- * missing here costs a restart, and nothing else.
+ * empty fields. Two templates that create the same pod are equal after this. A newer Kubernetes writes a template with
+ * other empty fields, and so gives it another revision (kubernetes/kubernetes#134773). A missing default here only
+ * costs a restart.
  */
 export function withPodDefaults(template: Json): Json {
   const { metadata, spec, ...unknown } = withoutNulls(template) as { readonly metadata?: Json; readonly spec?: Json };
@@ -58,15 +60,15 @@ function container(one: Json): Json {
   };
 }
 
-/** Without another `imagePullPolicy` the kubelet asks the registry for it each time. */
+/** If `imagePullPolicy` is not set, the kubelet asks the registry for such an image each time. */
 export const isLatest = (image: string): boolean => /:latest(@|$)/.test(image) || isUntagged(image);
 
-/** The image has neither a tag nor a digest. A port belongs to the host, before the last slash. */
+/** The image has neither a tag nor a digest. A colon before the last slash belongs to the host's port. */
 export const isUntagged = (image: string): boolean => !/[:@]/.test(image.slice(image.lastIndexOf('/') + 1));
 
 const fieldRef = (reference: Json): Json => ({ apiVersion: 'v1', ...reference });
 
-/** A limit without a request requests as much. */
+/** A limit without a request implies the same request. */
 function resources(given: Json): Json {
   const limits = object(given['limits']);
   return { ...given, limits, requests: { ...limits, ...object(given['requests']) } };
@@ -105,7 +107,7 @@ function volume(given: Json): Json {
   };
 }
 
-/** Only the files of a downward API volume have something to default. */
+/** Only the files of a downward API volume have defaults. */
 const itemsOf = (source: Json): Json =>
   source['items'] === undefined
     ? {}
@@ -116,7 +118,7 @@ const in_ = (given: Json, field: string, defaults: (value: Json) => Json): Json 
   ...inEach(given, [field], defaults),
 });
 
-/** The fields that are there, each with its defaults. */
+/** The fields that are present, each with its defaults. */
 function inEach(given: Json, fields: readonly string[], defaults: (value: Json) => Json): Json {
   const present = fields.filter((field) => given[field] !== undefined);
   return Object.fromEntries(present.map((field) => [field, defaults(object(given[field]))]));

@@ -6,7 +6,7 @@ import type { Comparison } from './compare.ts';
 import { isSameQuantity } from './quantity.ts';
 import { find, hasRestartedResized } from './restart.ts';
 
-/** How far the kubelet is with what the pod was resized to. Call within `ages.observe`. */
+/** How far the kubelet has come with the resize of the pod. Call within `ages.observe`. */
 export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): InPlaceUpdate {
   if (comparison.kind === 'impossible') return comparison;
   const { change } = comparison;
@@ -14,8 +14,8 @@ export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): 
   if (live === null) return { kind: 'possible', change, resize: null };
   const { resize } = live;
   const isRefused = resize?.state === 'Infeasible' || resize?.state === 'Error';
-  // A resize for another revision, in whose place another one comes. Until then, and for a while after it was made, it
-  // keeps other members from theirs.
+  // A resize for another revision, which another resize will replace. Until then, and for a while after it was made, it
+  // blocks resizes of other members.
   const isOfAnother = change.resources.length > 0;
   const names = [...new Set([...change.resized, ...resizedOf(live, isOfAnother)])];
   if (names.length === 0 || (isOfAnother && isRefused)) return { kind: 'possible', change, resize: null };
@@ -37,14 +37,15 @@ export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): 
 }
 
 /**
- * Containers that this program has resized, for whatever revision: those of which the kubelet has not made it, or all.
+ * Containers that this program has resized, for any revision: those that the kubelet has not resized yet, or all of
+ * them.
  */
 const resizedOf = ({ containers, resize }: LivePod, all: boolean): readonly string[] =>
   containers
     .filter((one) => one.resized.length > 0 && (all || (resize !== null && !isActual(one))))
     .map(({ name }) => name);
 
-/** One that is not running is reported with what it would get. */
+/** A container that is not running is reported with the resources that it would get. */
 function hasItsResources({ live, containers }: PodRecord, name: string): boolean {
   const container = find(containers, name);
   const one = find(live?.containers ?? [], name);

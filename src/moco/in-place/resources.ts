@@ -5,6 +5,8 @@ import type { LiveContainer, LivePod } from '../records.ts';
 import type { TemplateDifference } from '../template-changes.ts';
 import { isSameQuantity, numberOf } from './quantity.ts';
 
+// The part of an update in place that changes CPU and memory, and the reasons why a pod cannot be resized.
+
 export interface Leaf {
   readonly container: string;
   readonly list: 'limits' | 'requests';
@@ -14,14 +16,14 @@ export interface Leaf {
 }
 
 export type LeafChange =
-  /** The pod has what it should have. `resized` unless both revisions have the same. */
+  /** The pod has the requested resources. `resized` unless both revisions request the same. */
   | { readonly kind: 'has'; readonly container: string; readonly resized: boolean }
   | { readonly kind: 'gets'; readonly leaf: Leaf; readonly quantity: string; readonly restarts: boolean }
   | { readonly kind: 'impossible'; readonly reason: string };
 
 const leafPath = /^spec\.containers\[([^\]]+)\]\.resources\.(limits|requests)\.(cpu|memory)$/;
 
-/** The quantity that differs, or `null` if the difference is another one. */
+/** The quantity that differs, or `null` if the difference is not in a quantity. */
 export function leafOf({ path, before, after }: TemplateDifference): Leaf | null {
   const [, container, list, resource] = leafPath.exec(path) ?? [];
   if (container === undefined || resource === undefined) return null;
@@ -29,8 +31,8 @@ export function leafOf({ path, before, after }: TemplateDifference): Leaf | null
 }
 
 /**
- * Quantities that an earlier resize of this program has set, for a revision that neither `before` nor `after` is: the
- * template changed between the resize and the patch. `template` is that of the update revision.
+ * Quantities that an earlier resize of this program set for a third revision, so they belong to neither `before` nor
+ * `after`: the template changed between the resize and the patch. `template` is that of the update revision.
  */
 export function leftovers({ containers }: LivePod, template: Json, known: readonly Leaf[]): readonly Leaf[] {
   return containers.flatMap(({ name, resized }) =>
@@ -74,11 +76,11 @@ export function leafChange(
   return { kind: 'gets', leaf, quantity, restarts };
 }
 
-/** A field that another program changes later is that program's. */
+/** A field that another program has changed since belongs to that program. */
 const isOurs = (found: LiveContainer | undefined, { list, resource }: Leaf): boolean =>
   found?.resized.some((one) => one.list === list && one.resource === resource) === true;
 
-/** Without a limit there was no lower one. */
+/** Without a limit before, every limit counts as lower. */
 function isLower(after: string, before: string | undefined): boolean {
   const [one, other] = [numberOf(after), before === undefined ? null : numberOf(before)];
   return one === null || other === null || one < other;

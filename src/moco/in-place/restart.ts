@@ -5,15 +5,18 @@ import type { Ages } from '../ages.ts';
 import { mysqldContainer, restartInPlaceAnnotation, revisionHashLabel } from '../names.ts';
 import type { LivePod, PodRecord } from '../records.ts';
 
-/** How long after the restarted containers mysqld may restart because of them: its probes fail for at most 30 s. */
+// Follows containers that an update in place restarts until they run with the new image, and detects a mysqld that
+// restarted along with them.
+
+/** How long after the containers mysqld may restart because of them: its probes fail for at most 30 s. */
 const consequenceMilliseconds = 60_000;
-/** The same after a resize, for which the kubelet has five minutes. */
+/** The same after a resize, which the kubelet may take five minutes to make. */
 const resizeConsequenceMilliseconds = 360_000;
 
 /**
- * The annotation that goes with the patch, so that any later leader knows which containers the kubelet has to restart:
- * the ids of their runs before it, and that of mysqld. It also keeps that mysqld restarted after the resize before it.
- * `undefined` if nothing restarts.
+ * The annotation that is part of the patch, so that any later leader knows which containers the kubelet has to restart:
+ * it has the ids of their runs before the patch, and that of mysqld's run. It also records whether mysqld restarted
+ * after the preceding resize. `undefined` if nothing restarts.
  */
 export function restartNote(
   change: InPlaceChange,
@@ -33,7 +36,8 @@ export function restartNote(
 }
 
 /**
- * mysqld restarted between the resize for the update revision and its patch. Two clocks: the API server's, the node's.
+ * mysqld restarted between the resize for the update revision and its patch. Uses two clocks: the API server's and the
+ * node's.
  */
 export function hasRestartedResized(
   { live, containers }: Pick<PodRecord, 'live' | 'containers'>,
@@ -51,7 +55,7 @@ const idOf = (live: LivePod | null, name: string): string | null => find(live?.c
 const restartsOf = ({ containers }: Pick<PodRecord, 'containers'>, name: string): number =>
   find(containers, name)?.restarts ?? 0;
 
-/** What has become of the last update in place. Call within `ages.observe`. */
+/** The result of the last update in place. Call within `ages.observe`. */
 export function restartInPlace(pod: PodRecord, ages: Ages): RestartInPlace | null {
   const note = noteOf(pod);
   if (note === null) return null;
@@ -85,14 +89,14 @@ function restartsMysqld(pod: PodRecord, note: Note): boolean {
   return awaitedOf(pod, note).length > 0 || !isLater;
 }
 
-/** The containers that are not proven to run with the new image, and to be ready. */
+/** The containers that are not yet known to run the new image and to be ready. */
 function awaitedOf(pod: PodRecord, { containers }: Note): readonly string[] {
   return Object.entries(containers)
     .filter(([name, before]) => !pod.live?.observed || !runsAnew(pod, name, object(before)))
     .map(([name]) => name);
 }
 
-/** A new id proves a new run. The id of the image may stay: two names of one image. */
+/** A new id proves a new run. The image id may stay the same: two names can refer to one image. */
 function runsAnew(pod: PodRecord, name: string, before: Json): boolean {
   const container = find(pod.containers, name);
   const id = idOf(pod.live, name);
@@ -115,11 +119,11 @@ interface Note {
   readonly revision: string;
   readonly mysqld: string | null;
   readonly containers: Json;
-  /** Already before the patch. */
+  /** mysqld had restarted even before the patch. */
   readonly mysqldRestarted: boolean;
 }
 
-/** The note of the revision that the pod has. `null` without one, or if it is not what `restartNote` has written. */
+/** The note of the revision that the pod has. `null` without one, or if `restartNote` cannot have written it. */
 function noteOf({ live }: PodRecord): Note | null {
   const written = live?.annotations[restartInPlaceAnnotation];
   if (live === null || written === undefined) return null;

@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { rolloutKind } from '../../../src/api/rollout.ts';
+import { policyKind } from '../../../src/api/rollout-policy.ts';
 import type { ExchangeRequest } from '../../../src/base/world.ts';
 import { neededByController, neededInWholeCluster } from '../../../src/cli/check/rights.ts';
 import { persistentVolumeClaims } from '../../../src/kube/resource.ts';
-import { clusterPermissions } from '../../config/permissions.ts';
-import { claimOf } from '../../controller/moco-objects.ts';
+import { controllerPolicies } from '../../../src/objects/controller-policy.ts';
+import { clusterPermissions } from '../../../src/objects/permissions.ts';
+import { budget, claimOf } from '../../controller/moco-objects.ts';
 import { heldByMoco } from '../../controller/object-server.ts';
 import { answer } from '../../kube/fake-world.ts';
 import { type FakeCluster, forbidden, leasePath, notFound, useFakeCluster } from '../fake-cluster.ts';
@@ -32,6 +34,16 @@ const deployment = (name: string, image: string, available: number, args: readon
   status: { availableReplicas: available },
 });
 
+const mocoLeasePath = (namespace: string, name: string): string =>
+  `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`;
+const mocoLease = {
+  metadata: { namespace: 'moco-system', name: 'moco' },
+  spec: { holderIdentity: 'moco-controller-a' },
+};
+
+const account = 'system:serviceaccount:moco-rollout-system:moco-rollout';
+const firstPolicy = controllerPolicies[0];
+
 /** Everything is as it has to be. */
 class Installed {
   readonly cluster: FakeCluster;
@@ -47,12 +59,20 @@ class Installed {
     mutatingadmissionpolicies: [{ metadata: { name: 'moco-rollout-statefulset' } }],
     mutatingadmissionpolicybindings: [{ spec: { policyName: 'moco-rollout-statefulset' } }],
     mutatingwebhookconfigurations: [],
+    validatingadmissionpolicies: controllerPolicies.map((name) => ({
+      metadata: { name },
+      spec: { matchConditions: [{ expression: `request.userInfo.username == '${account}'` }] },
+    })),
+    validatingadmissionpolicybindings: controllerPolicies.map((policyName) => ({
+      spec: { policyName, validationActions: ['Deny'] },
+    })),
   };
 
   constructor(cluster: FakeCluster) {
     this.cluster = cluster;
     cluster.server.admit = heldByMoco;
     cluster.lease({});
+    cluster.clusterScoped[mocoLeasePath('moco-system', 'moco')] = mocoLease;
     cluster.fault = (request) => this.#answer(request);
   }
 
@@ -104,35 +124,39 @@ describe('check', () => {
       ['ok', 'CRDs'],
       ['ok', 'controller'],
       ['ok', 'rights of the controller'],
+      ['ok', 'policies of the controller'],
+      ['ok', 'Lease of MOCO'],
       ['ok', 'your rights'],
       ['ok', 'admission'],
       ['ok', 'certificates'],
+      ['ok', 'enforced policies'],
       ['ok', 'PodDisruptionBudgets'],
       ['ok', 'manifests'],
       ['ok', 'PersistentVolumeClaims'],
       ['ok', 'preflight'],
+      ['ok', 'MySQL versions'],
       ['ok', 'semi-sync plugins'],
       ['ok', 'MySQL'],
     ]);
     expect(status).to.equal(0);
-    expect(lines[1]).to.contain('moco-controller runs moco:0.36.0');
+    expect(lines.join('\n')).to.contain('moco-controller runs moco:0.36.0');
   });
 
   it("says that the interval of MOCO's partition controller is used by clusters that keep their revisions", async () => {
     installed.mocoArguments = ['--zap-log-level=1', '--partition-update-interval=5s'];
     const { status, lines } = await installed.lines();
     expect(status).to.equal(0);
-    expect(lines[1]).to.contain('with --partition-update-interval=5s').and.contain('leave the flag off');
+    expect(lines.join('\n')).to.contain('with --partition-update-interval=5s').and.contain('leave the flag off');
   });
 
   it('says what is not known while MySQL itself is not asked, and where it is asked', async () => {
     const last = async (): Promise<string> => (await installed.lines('-n', 'default')).lines.at(-1) ?? '';
     expect(await last()).to.contain(
-      'whether a replica that is ready has received what the primary has committed is not known',
+      'it is unknown whether a ready replica has received what the primary has committed',
     );
     installed.cluster.lease({ featureGates: { ReplicationFacts: true } });
     expect(await last()).to.match(
-      /^ok +MySQL +it is asked: system:serviceaccount:\S+ may read MOCO's Secrets in namespace default$/,
+      /^ok +MySQL +it is queried: system:serviceaccount:\S+ may read MOCO's Secrets in namespace default$/,
     );
     const mysqlProblem = 'moco-test-2 does not answer: no answer within 1 s';
     installed.cluster.server.change(rolloutKind, 'test', { status: { mysqlProblem } });
@@ -147,7 +171,7 @@ describe('check', () => {
   it('finds a namespace in which images can not be fetched though a setting asks for it', async () => {
     const line = async (): Promise<string> =>
       (await installed.lines('-n', 'default')).lines.find((one) => / preflight /.test(one)) ?? '';
-    expect(await line()).to.match(/^ok +preflight +no cluster asks for it/);
+    expect(await line()).to.match(/^ok +preflight +no cluster uses it/);
     const preflight = { value: 'Nodes', source: 'MySQLRollout' };
     installed.cluster.server.change(rolloutKind, 'test', { status: { settings: { preflight } } });
     expect(await line()).to.match(/^ok +preflight +system:serviceaccount:\S+ may have images fetched in default$/);
@@ -155,6 +179,54 @@ describe('check', () => {
     expect(await line()).to.match(
       /^failed +preflight +\S+ may not create mysqlrollouts\/preflight in default: apply config\/preflight there/,
     );
+  });
+
+  it('says whether the controller sees that moco-controller works', async () => {
+    const line = async (): Promise<string> =>
+      (await installed.lines()).lines.find((one) => / Lease of MOCO /.test(one)) ?? '';
+    const { clusterScoped } = installed.cluster;
+    expect(await line()).to.match(
+      /^ok +Lease of MOCO +\S+ may read the Lease moco-system\/moco, which moco-controller-a holds$/,
+    );
+    clusterScoped[mocoLeasePath('moco-system', 'moco')] = { ...mocoLease, spec: {} };
+    expect(await line()).to.match(/^failed +Lease of MOCO +nobody holds the Lease moco-system\/moco/);
+    delete clusterScoped[mocoLeasePath('moco-system', 'moco')];
+    expect(await line()).to.match(/^failed +Lease of MOCO +there is no Lease moco-system\/moco, .* --moco-lease-name$/);
+    installed.cluster.lease({ mocoLeaseNamespace: 'databases', mocoLeaseName: 'moco-2' });
+    clusterScoped[mocoLeasePath('databases', 'moco-2')] = mocoLease;
+    expect(await line()).to.match(/^ok .* the Lease databases\/moco-2, which moco-controller-a holds$/);
+  });
+
+  it('says so where the controller may not read the Lease of MOCO, or where the user may not', async () => {
+    const { fault } = installed.cluster;
+    const line = async (): Promise<string> =>
+      (await installed.lines('-n', 'default')).lines.find((one) => / Lease of MOCO /.test(one)) ?? '';
+    installed.cluster.fault = (request) =>
+      request.path === mocoLeasePath('moco-system', 'moco') ? forbidden(request) : fault(request);
+    expect(await line()).to.match(/^ok +Lease of MOCO +\S+ may read the Lease moco-system\/moco; you may not$/);
+    installed.denied.push('get leases moco');
+    expect(await line()).to.match(
+      /^failed +Lease of MOCO +system:serviceaccount:\S+ may not read the Lease moco-system\/moco, so members are stopped/,
+    );
+  });
+
+  it('warns of a freeze that the frozen can leave by a label, which is no failure', async () => {
+    const line = async (): Promise<string> =>
+      (await installed.lines()).lines.find((one) => / enforced policies /.test(one)) ?? '';
+    const policies: object[] = [];
+    installed.cluster.clusterScoped[`/apis/${policyKind.group}/${policyKind.version}/${policyKind.plural}`] = {
+      items: policies,
+    };
+    const byLabel = { selector: { matchLabels: { tier: 'a' } } };
+    policies.push({ metadata: { name: 'defaults' }, spec: { ...byLabel, settings: { paused: true } } });
+    expect(await line()).to.match(/^ok +enforced policies +no policy enforces settings$/);
+    const namespaceSelector = { matchLabels: { team: 'a' } };
+    policies.push({ metadata: { name: 'by-namespace' }, spec: { namespaceSelector, enforced: { paused: true } } });
+    expect(await line()).to.match(/^ok +enforced policies +no label of a MySQLCluster ends enforced settings$/);
+    policies.push({ metadata: { name: 'by-label' }, spec: { ...byLabel, enforced: { paused: true } } });
+    const { status } = await installed.lines();
+    expect(status).to.equal(0);
+    expect(await line()).to.match(/^warning +enforced policies +by-label: whoever may edit a MySQLCluster can leave/);
   });
 
   it('does not know whether MySQL is asked where the user may not read what the controller publishes', async () => {
@@ -171,9 +243,17 @@ describe('check', () => {
     installed.isDeployed = false;
     const results = async (): Promise<readonly string[]> =>
       (await installed.lines()).lines.filter((one) => !one.startsWith('ok')).map((one) => one.trim());
-    const [controller, rights, ...others] = await results();
-    expect(controller).to.match(/^unknown +controller +one leads, but no Deployment has the label \S+$/);
-    expect(rights).to.match(/^unknown +rights of the controller +without its Deployment it is not known as whom/);
+    const [controller, rights, policies, lease, ...others] = await results();
+    expect(controller).to.match(/^unknown +controller +a controller leads, but no Deployment has the label \S+$/);
+    expect(rights).to.match(
+      /^unknown +rights of the controller +without its Deployment the ServiceAccount of the controller is unknown/,
+    );
+    expect(policies).to.match(
+      /^unknown +policies of the controller +without its Deployment the ServiceAccount of the controller is unknown/,
+    );
+    expect(lease).to.match(
+      /^unknown +Lease of MOCO +without its Deployment the ServiceAccount of the controller is unknown/,
+    );
     expect(others).to.deep.equal([]);
     delete installed.cluster.clusterScoped[leasePath];
     const failed = (await results()).filter((one) => one.startsWith('failed'));
@@ -182,9 +262,12 @@ describe('check', () => {
   });
 
   it('asks for the rights of config/rbac', () => {
-    const granted = clusterPermissions.flatMap(({ group, resource, verbs }) =>
-      verbs.map((verb) => `${verb} ${resource} ${group}`),
-    );
+    // Where the policies are left out on purpose, so is the right to create pods.
+    const granted = clusterPermissions
+      .filter(({ needsPolicy }) => needsPolicy !== true)
+      // The Lease of MOCO has a check of its own.
+      .filter(({ names }) => names === undefined)
+      .flatMap(({ group, resource, verbs }) => verbs.map((verb) => `${verb} ${resource} ${group}`));
     const asked = [...neededByController, ...neededInWholeCluster].flatMap(([group, resource, verbs]) =>
       verbs.map((verb) => `${verb} ${resource} ${group}`),
     );
@@ -219,6 +302,37 @@ describe('check', () => {
       () => installed.denied.push('create pods/eviction', 'patch pods'),
       /^failed +rights of the controller +system:serviceaccount:moco-rollout-system:moco-rollout may not patch pods, create pods\/eviction/,
     ],
+    'a policy of the controller is missing': [
+      () => {
+        installed.lists['validatingadmissionpolicies'] = (installed.lists['validatingadmissionpolicies'] ?? []).slice(
+          1,
+        );
+      },
+      /^failed +policies of the controller +\S+ can write more than the controller does: there is no ValidatingAdmissionPolicy controller\.moco-rollout\.io: apply/,
+    ],
+    'nothing binds a policy of the controller': [
+      () => {
+        installed.lists['validatingadmissionpolicybindings'] = [];
+      },
+      /^failed +policies of the controller +.*nothing binds controller\.moco-rollout\.io; nothing binds controller-evictions/,
+    ],
+    'a policy of the controller only warns': [
+      () => {
+        installed.lists['validatingadmissionpolicybindings'] = controllerPolicies.map((policyName) => ({
+          spec: { policyName, validationActions: policyName === firstPolicy ? ['Warn', 'Audit'] : ['Deny'] },
+        }));
+      },
+      /^failed +policies of the controller +.*does: controller\.moco-rollout\.io does not deny: apply/,
+    ],
+    'a policy of the controller is for another ServiceAccount': [
+      () => {
+        installed.lists['validatingadmissionpolicies'] = controllerPolicies.map((name) => ({
+          metadata: { name },
+          spec: { matchConditions: [{ expression: `x == '${name === firstPolicy ? 'another' : account}'` }] },
+        }));
+      },
+      /^failed +policies of the controller +.*does: controller\.moco-rollout\.io is for another ServiceAccount: apply/,
+    ],
     'the user may not read': [
       () => installed.denied.push('own list mysqlclusters'),
       /^failed +your rights +you may not list mysqlclusters/,
@@ -238,7 +352,7 @@ describe('check', () => {
           return { ...after, spec };
         };
       },
-      /^failed +admission +the MutatingAdmissionPolicy keeps StatefulSets at OnDelete, but not the label moco-rollout\.io\/new-pods: a dry run that lets new pods come up at the current revision left it at OnDelete with the label moco-rollout\.io\/new-pods; install the admission of this version/,
+      /^failed +admission +the MutatingAdmissionPolicy keeps StatefulSets at OnDelete, but not the label moco-rollout\.io\/new-pods: a dry run that lets new pods start at the current revision left it at OnDelete with the label moco-rollout\.io\/new-pods; install the admission of this version/,
     ],
     'a webhook has no certificate': [
       () => {
@@ -252,7 +366,7 @@ describe('check', () => {
         const webhooks = [{ name: 'partition.moco-rollout.io', clientConfig: { caBundle: 'bm8=' } }];
         installed.lists['mutatingwebhookconfigurations'] = [{ webhooks }];
       },
-      /^failed +certificates +partition\.moco-rollout\.io has a caBundle that is no certificate/,
+      /^failed +certificates +partition\.moco-rollout\.io has a caBundle that is not a PEM certificate/,
     ],
     'a claim of a member is being deleted': [
       () => {
@@ -264,7 +378,7 @@ describe('check', () => {
         const metadata = { labels, deletionTimestamp: '2026-07-01T12:00:00Z' };
         installed.cluster.server.change(persistentVolumeClaims, claimOf(2), { metadata });
       },
-      /PersistentVolumeClaims .*the end of their pods destroys the data: default\/mysql-data-moco-test-2;/,
+      /PersistentVolumeClaims .*deleting their pods destroys the data: default\/mysql-data-moco-test-2;/,
     ],
     'a budget never allows a disruption': [
       () => {
@@ -285,12 +399,25 @@ describe('check', () => {
       },
       /^failed +PodDisruptionBudgets +these never allow a disruption: default\/strict \(cluster test\)/,
     ],
+    'two budgets select the members': [
+      () => {
+        const fault = installed.cluster.fault;
+        const owner = { kind: 'Kafka', name: 'orders', uid: 'k', controller: true };
+        const more = {
+          metadata: { namespace: 'default', name: 'team', uid: 'x', resourceVersion: '1', ownerReferences: [owner] },
+        };
+        const extra = { ...budget(), ...more };
+        installed.cluster.fault = (request) =>
+          request.path.includes('poddisruptionbudgets') ? answer(200, { items: [budget(), extra] }) : fault(request);
+      },
+      /^failed +PodDisruptionBudgets +these select members beside another budget, and Kubernetes evicts no pod that several select: default\/team \(cluster test, of Kafka orders\); delete them/,
+    ],
     'a cluster is to get MySQL 9.7 and has members without the renamed plugins': [
       () => {
         template('9.7.1', '0.17.0');
         members(['8.4.8', '0.16.0'], ['8.4.8', '0.17.0'], ['8.4.8', '0.17.0']);
       },
-      /^failed +semi-sync plugins +these are to get a mysqld that has the renamed plugins alone.*: default\/test \(moco-test-0\);/,
+      /^failed +semi-sync plugins +these will get a mysqld that has only the renamed plugins.*: default\/test \(moco-test-0\);/,
     ],
   };
 
@@ -316,7 +443,7 @@ describe('check', () => {
       /^ok .*keep these at MySQL 8\.4 until .*restarted.*: default\/test \(moco-test-0, moco-test-2\)$/,
     );
     members(['8.4.8', '0.17.0'], ['8.4.8', '0.17.1'], ['8.4.8', '1.0.0']);
-    expect(await pluginsLine()).to.match(/^ok .*no cluster is to get MySQL 9\.5 or newer before/);
+    expect(await pluginsLine()).to.match(/^ok .*no cluster gets MySQL 9\.5 or newer before/);
   });
 
   it('does not know it where the tag of moco-agent is no version, and needs it for a newer mysqld alone', async () => {
@@ -353,7 +480,7 @@ describe('check', () => {
     const { status, lines } = await installed.lines();
     expect(status).to.equal(0);
     expect(lines.find((line) => line.includes(' admission '))).to.match(
-      /OnDelete; whether it keeps the label moco-rollout\.io\/new-pods you may not try/,
+      /OnDelete; you lack the right to try whether it keeps the label moco-rollout\.io\/new-pods/,
     );
     installed.cluster.bench.changeStatefulSet({ metadata: { labels: { 'moco-rollout.io/strategy': null } } });
     const { lines: later } = await installed.lines();
@@ -367,6 +494,7 @@ describe('check', () => {
     const { status, lines } = await installed.lines();
     expect(status).to.equal(0);
     expect(lines.filter((one) => one.startsWith('unknown')).map((one) => one.split(/ {2,}/)[1])).to.deep.equal([
+      'policies of the controller',
       'admission',
       'certificates',
     ]);
@@ -376,7 +504,7 @@ describe('check', () => {
     installed.denied.push('own approve mysqlrollouts');
     const { status, lines } = await installed.lines();
     expect(status).to.equal(0);
-    expect(lines[5]).to.match(/but not approve \(approve mysqlrollouts\)$/);
+    expect(lines[7]).to.match(/but not approve \(approve mysqlrollouts\)$/);
   });
 
   it('writes its findings for programs', async () => {

@@ -139,6 +139,17 @@ describe('diagnose', () => {
     for (const file of await readdir(join(directory, 'bundle'))) expect(out).to.contain(`${file}: `);
   });
 
+  it('says in its help what it leaves out, and whose words it contains', async () => {
+    const { out } = await cluster.run('diagnose', '--help');
+    const help = out.replaceAll(/\s+/g, ' ');
+    expect(help).to.contain(
+      'words of Prometheus, webhooks, agents and mysqld in the status and Events of moco-rollout',
+    );
+    expect(help).to.contain(
+      'Conditions of pods, Jobs and the MySQLCluster have the words of Kubernetes, webhooks and MOCO',
+    );
+  });
+
   it('never asks for Secrets and ConfigMaps', async () => {
     plantEverywhere();
     await cluster.run('diagnose', 'test', '--directory', join(directory, 'bundle'));

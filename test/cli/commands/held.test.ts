@@ -67,7 +67,7 @@ describe('status --held of a fleet', () => {
 
   it('says a long sentence once that many clusters wait for', async () => {
     const message =
-      '3 rollouts in the fleet fail, a/b among them; from 3 on no other one begins (--max-failing-rollouts)';
+      '3 rollouts in the fleet fail, a/b among them (each other namespace counts once); from 3 on no other one begins (--max-failing-rollouts)';
     const hold = { rule: 'FleetFailing', message, since: timestampOf(cluster.bench.world.wall() - 5000) };
     add('FleetFailing', 20, { hold });
     const { out } = await cluster.run('status', '-A');

@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { load } from 'js-yaml';
 import { mergePatchOf, restored } from '../../../src/cli/cluster/template-revisions.ts';
@@ -138,6 +143,75 @@ describe('history and undo', () => {
     const [, patch = ''] =
       /^kubectl patch mysqlcluster test -n default --type=merge --patch='(.*)'$/.exec(command) ?? [];
     expect(JSON.parse(patch)).to.deep.equal(load((await cluster.run('undo', 'test')).out));
+  });
+
+  describe('undo for several clusters, run by a shell', () => {
+    let directory: string;
+
+    beforeEach(async () => {
+      directory = await mkdtemp(join(tmpdir(), 'moco-rollout-undo-'));
+      const recorder = `#!/bin/sh\nfor one in "$@"; do printf '%s\\0' "$one"; done >>'${directory}/arguments'\n`;
+      await writeFile(join(directory, 'kubectl'), recorder, { mode: 0o755 });
+    });
+
+    afterEach(async () => {
+      await rm(directory, { recursive: true, force: true });
+    });
+
+    /** The arguments of each call of kubectl, and the files that were made beside. */
+    async function calls(script: string): Promise<{ readonly calls: readonly string[][]; readonly made: string[] }> {
+      const env = { PATH: `${directory}:${process.env['PATH']}` };
+      await promisify(execFile)('sh', ['-c', script], { cwd: directory, env });
+      const recorded = (await readFile(join(directory, 'arguments'), 'utf8')).split('\0').slice(0, -1);
+      const starts = recorded.flatMap((one, index) => (one === 'patch' ? [index] : []));
+      const made = (await readdir(directory)).filter((file) => !['kubectl', 'arguments'].includes(file));
+      return { calls: starts.map((start, index) => recorded.slice(start, starts[index + 1])), made };
+    }
+
+    for (const [what, hostile] of Object.entries({
+      quotes: `'; touch made; echo '`,
+      'a double quote and a variable': `"; touch made; echo "$HOME`,
+      'commands in place of values': '$(touch made) `touch made`',
+      'ends of lines': 'a\ntouch made\n# b\r\ntouch made',
+      backslashes: String.raw`\'; touch made; \\`,
+      'what a terminal obeys': '\u001B[2J\u202E; touch made',
+    })) {
+      it(`hands the patch to kubectl as one word with ${what} in it`, async () => {
+        await cluster.bench.start().work();
+        keep(cluster, 'moco-test-hostile', 2, { image: 'mysql:8.4.8', password: hostile });
+        cluster.server.change(controllerRevisions, revisionBefore, {
+          data: { spec: { template: template({ image: `mysql:8.4.8`, password: hostile }) } },
+        });
+        const expected = load((await cluster.run('undo', 'test')).out);
+        const { out, status } = await cluster.run('undo', '--all');
+        expect(status).to.equal(0);
+        const ran = await calls(out);
+        expect(ran.made).to.deep.equal([]);
+        expect(ran.calls).to.have.lengthOf(1);
+        const [words = []] = ran.calls;
+        expect(words.slice(0, -1)).to.deep.equal(['patch', 'mysqlcluster', 'test', '-n', 'default', '--type=merge']);
+        const patch = JSON.parse((words.at(-1) ?? '').replace(/^--patch=/, '')) as unknown;
+        expect(patch).to.deep.equal(expected);
+        expect(JSON.stringify(patch)).to.contain(JSON.stringify(hostile).slice(1, -1));
+      });
+    }
+
+    it('runs nothing of what the comments say, whatever a manager or a key is called', async () => {
+      await cluster.bench.start().work();
+      const manager = 'argocd\ntouch made\r\ntouch made';
+      cluster.server.change(clusterKind, 'test', {
+        metadata: { managedFields: [{ manager, fieldsV1: { 'f:spec': { 'f:podTemplate': {} } } }] },
+      });
+      const changed = template({ image: 'mysql:8.4.9', password: 'two' }) as { metadata: { labels: object } };
+      const annotations = { 'x\ntouch made': 'y' };
+      cluster.server.change(controllerRevisions, revisionAfter, {
+        data: { spec: { template: { ...changed, metadata: { ...changed.metadata, annotations } } } },
+      });
+      const { out } = await cluster.run('undo', '--all');
+      expect(out).to.contain('touch made');
+      const ran = await calls(out);
+      expect([ran.made, ran.calls.length]).to.deep.equal([[], 1]);
+    });
   });
 
   it('undo goes on with other clusters', async () => {

@@ -68,7 +68,7 @@ describe('plan --filename', () => {
     const backup = of('test', { ...same.spec, backupPolicyName: 'daily' });
     expect((await cluster.run('plan', '-f', await manifest(backup))).out)
       .to.contain('would change spec.backupPolicyName: none -> daily')
-      .and.to.contain('MOCO puts none of it into the pod template')
+      .and.to.contain('none of it changes the pod template')
       .and.to.contain('nothing to do');
   });
 

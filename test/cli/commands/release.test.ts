@@ -150,7 +150,7 @@ describe('release', () => {
     expect(code).to.equal(1);
     expect(out).to.equal('0 of 1 released\n');
     expect(err).to.equal(
-      'error: left as they are:\n  default/test: ReleaseUnsafe: the result would be RollingUpdate with partition none of 3\n',
+      'error: not released:\n  default/test: ReleaseUnsafe: the result would be RollingUpdate with partition none of 3\n',
     );
   });
 

@@ -48,8 +48,8 @@ describe('report', () => {
     cluster.server.change(rolloutKind, 'test', { status: { history: [{ ...inPlace, ...more }] } });
     const { out } = await cluster.run('report', 'test');
     expect(out).to.contain('avoided 2 restarts and 1 switchover by updates in place (1 resized)');
-    expect(out.match(/updated in place, mysqld went on/g)).to.have.length(2);
-    expect(out).to.contain('<td>moco-test-1</td><td>updated in place, and mysqld restarted all the same</td>');
+    expect(out.match(/updated in place, mysqld kept running/g)).to.have.length(2);
+    expect(out).to.contain('<td>moco-test-1</td><td>updated in place, but mysqld restarted anyway</td>');
   });
 
   it('shows a cluster without any rollout', async () => {

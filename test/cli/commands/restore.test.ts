@@ -45,7 +45,7 @@ describe('restore', () => {
     fails(cluster);
     const { status, out } = await cluster.run('restore', 'moco-test-2', '--yes');
     expect(status).to.equal(0);
-    expect(out).to.match(/\ndefault\/moco-test-2: is to get revision 5897fd84f8 back\n$/);
+    expect(out).to.match(/\ndefault\/moco-test-2: will get revision 5897fd84f8 back\n$/);
     expect(applied()).to.deep.equal({ restore: { revision: revisionAfter, members: [2] } });
     const patch = cluster.requests.find(({ method }) => method === 'PATCH');
     const query = new URLSearchParams(patch?.path.split('?')[1]);
@@ -82,7 +82,7 @@ describe('restore', () => {
         fails(cluster);
         cluster.bench.replace(2);
       },
-      /^error: moco-test-2 participates at revision 7966559688: its server may have upgraded its data, and a server does not go back; restore the template instead: `kubectl moco-rollout undo test -n default`\n$/,
+      /^error: moco-test-2 participates at revision 7966559688: its mysqld may have upgraded its data, and an older one may refuse them; restore the template instead: `kubectl moco-rollout undo test -n default`\n$/,
     ],
     'that is stale': [
       () => cluster.bench.changeRollout({ status: { strategy: 'OnDelete' } }),
@@ -117,7 +117,7 @@ describe('restore', () => {
           cluster.bench.mysqld(ordinal, 'CrashLoopBackOff');
         }
       },
-      /^error: moco-test-2 cannot be restored now: no revision is known that it had; see `kubectl moco-rollout status test -n default`\n$/,
+      /^error: moco-test-2 cannot be restored now: its previous revision is unknown; see `kubectl moco-rollout status test -n default`\n$/,
     ],
     'of a released cluster': [
       () => {
@@ -173,7 +173,7 @@ describe('restore', () => {
     const before = await cluster.run('plan', 'test');
     expect(before.out).to.contain(
       '  restore the earlier template: kubectl moco-rollout undo test -n default\n' +
-        '  give this member alone its revision back: kubectl moco-rollout restore moco-test-2 -n default\n',
+        '  give only this member its revision back: kubectl moco-rollout restore moco-test-2 -n default\n',
     );
     owned({ revision: revisionAfter, members: [2] });
     const after = await cluster.run('plan', 'test');
@@ -205,7 +205,12 @@ describe('restore', () => {
       bench.changeRollout({ spec: { restore: null } });
       return carryOut();
     });
-    expect((await cluster.run('unrestore', 'moco-test-2')).status).to.equal(0);
+    const asked = await cluster.run('unrestore', 'moco-test-2');
+    expect(asked.status).to.equal(1);
+    expect(asked.out).to.contain('moco-test-2 is evicted and starts at revision 7966559688, at which it failed');
+    expect(asked.err).to.contain('nothing has been changed, because --yes is missing');
+    expect(bench.status.settings?.restore?.value.members).to.deep.equal([2]);
+    expect((await cluster.run('unrestore', 'moco-test-2', '--yes')).status).to.equal(0);
     await program.work();
     expect(bench.status.hold?.rule).to.not.equal('UpdateRevisionFailing');
   });

@@ -48,7 +48,7 @@ describe('status and plan', () => {
     bench.world.freeze(10_000);
     await program.work();
     expect((await cluster.run('status', 'test')).out).to.contain(
-      'note     MySQL can not be asked, and the rollout goes on without: there is no Secret default/moco-test',
+      'note     cannot query MySQL; continuing without replication facts: there is no Secret default/moco-test',
     );
   });
 
@@ -83,7 +83,7 @@ describe('status and plan', () => {
     };
     expect(await said()).to.equal('backup   no backup policy');
     cluster.server.change(clusterKind, 'test', { spec: { backupPolicyName: 'daily' } });
-    expect(await said()).to.equal('backup   none was made yet');
+    expect(await said()).to.equal('backup   no backup was made yet');
     const backup = { time: '2026-07-01T10:00:02Z', elapsed: '1m30.5s' };
     cluster.server.change(clusterKind, 'test', { status: { backup } });
     cluster.server.create(jobs, emergencyBackup);
@@ -112,17 +112,32 @@ describe('status and plan', () => {
     });
     cluster.fault = (request) => (request.path.includes('/jobs') ? forbidden(request) : null);
     expect(await said()).to.equal(
-      `backup   you may not read Jobs, so it is not known whether one runs; ${last}\nwrites   none was open when the primary was asked, less than a minute ago`,
+      `backup   you may not read Jobs, so it is unknown whether one runs; ${last}\nwrites   none was open when the primary was asked, less than a minute ago`,
     );
   });
 
-  it('says what a rollout does not know while MySQL itself is not asked', async () => {
-    const sentence = 'acknowledgements and open writes are not known (feature gate ReplicationFacts is off)';
+  it('selects the clusters that go on only once a person acts', async () => {
     await cluster.bench.start().work();
-    cluster.lease({ featureGates: { ReplicationFacts: false } });
-    expect((await cluster.run('status', 'test')).out).to.contain(sentence);
-    cluster.lease({ featureGates: { ReplicationFacts: true } });
-    expect((await cluster.run('status', 'test')).out).not.to.contain(sentence);
+    const selected = async (hold: object) => {
+      cluster.server.change(rolloutKind, 'test', { status: { hold, conditions: [] } });
+      return (await cluster.run('status', '--needs-person')).out;
+    };
+    const since = '2026-07-01T12:00:00Z';
+    expect(await selected({ rule: 'StepRefused', message: 'no', since })).to.contain('StepRefused');
+    expect(await selected({ rule: 'ForeignDemote', message: 'no', since })).to.contain('ForeignDemote');
+    expect(await selected({ rule: 'MemberTerminating', message: 'no', since })).to.equal('');
+  });
+
+  it('shows what the rollout changes, images first', async () => {
+    await cluster.bench.start().work();
+    const changes = [
+      { path: 'spec.terminationGracePeriodSeconds' },
+      { path: 'spec.containers[mysqld].image', from: 'mysql:8.4.7', to: 'mysql:8.4.8' },
+    ];
+    cluster.server.change(rolloutKind, 'test', { status: { rollout: { changes } } });
+    expect((await cluster.run('status', 'test')).out).to.contain(
+      'changes  image of mysqld: mysql:8.4.7 → mysql:8.4.8, spec.terminationGracePeriodSeconds',
+    );
   });
 
   it('say that no controller is running if the lease shows that', async () => {
@@ -131,14 +146,14 @@ describe('status and plan', () => {
     expect((await cluster.run('status', 'test')).out).not.to.contain('lease');
     cluster.lease({}, 312);
     expect((await cluster.run('status', 'test')).out).to.contain(
-      'note     no controller has renewed its lease for 5m12s: nothing goes on until one runs',
+      'note     no controller has renewed its lease for 5m12s: no rollout continues until one runs',
     );
     const { metadata, ...lease } = cluster.clusterScoped[leasePath] as Lease;
     delete cluster.clusterScoped[leasePath];
     const moved = { ...lease, metadata: { ...metadata, namespace: 'databases' } };
     cluster.clusterScoped['/apis/coordination.k8s.io/v1/leases'] = { items: [moved] };
     expect((await cluster.run('status', 'test')).out).to.contain(
-      'lease for 5m12s: nothing goes on until one runs (namespace databases)',
+      'lease for 5m12s: no rollout continues until one runs (namespace databases)',
     );
   });
 });

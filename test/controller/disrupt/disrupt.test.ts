@@ -26,11 +26,14 @@ async function failure(pass: Promise<unknown>): Promise<ApiError> {
 const nodesOfOthers = ['nodes/n-0', 'nodes/n-0'];
 const recreatableReadsOf = (ordinal: number): readonly string[] => {
   const claim = `persistentvolumeclaims/${claimOf(ordinal)}`;
+  const volume = `persistentvolumes/volume-of-${claimOf(ordinal)}`;
   const node = 'nodes/n-0';
   return [
     `pods/${member(ordinal)}`,
     claim,
     claim,
+    volume,
+    volume,
     node,
     node,
     ...nodesOfOthers,
@@ -275,7 +278,7 @@ describe('a disruption that the API server rejects', () => {
 
   it('is shown without its request if the pod has changed or is gone', async () => {
     for (const [code, reason, shown] of [
-      [409, 'Conflict', 'conflict: it has changed meanwhile'],
+      [409, 'Conflict', 'conflict: it has changed in the meantime'],
       [404, 'NotFound', 'conflict: it is gone'],
     ] as const) {
       const [bench, program] = begin();

@@ -86,6 +86,26 @@ describe('the maintenance windows of a cluster', () => {
   });
 });
 
+describe('a set of maintenance windows that takes as long to play forward as one can', () => {
+  const heavy = (minute: number) =>
+    Array.from({ length: 8 }, (_, index) => ({
+      schedule: `${(minute + 6 * index) % 60} 0,4,8,12,16,20 * * *`,
+      duration: '5m',
+    }));
+
+  it('is known for 400 openings and no longer, from the one of now on', () => {
+    const windows = windowsAt(heavy(3)) ?? [];
+    expect(windows).to.have.lengthOf(400);
+    expect(windows[0]).to.deep.equal(['2026-01-02T04:03:00Z', '2026-01-02T04:08:00Z']);
+    expect(Date.parse(windows.at(-1)?.[0] ?? '')).to.be.greaterThan(now + 7 * day);
+  });
+
+  it('is known for a month where it opens that often by few windows', () => {
+    const windows = windowsAt(heavy(4).slice(0, 2)) ?? [];
+    expect(Date.parse(windows.at(-1)?.[0] ?? '')).to.be.greaterThan(now + 30 * day);
+  });
+});
+
 describe('the blackouts of a cluster', () => {
   const blackout = { from: '2026-01-01T00:00:00+09:00', until: '2026-01-02T12:00:00+09:00', reason: 'New Year' };
 

@@ -30,6 +30,21 @@ describe('the cached part of a MySQLRollout', () => {
     expect(wholeRecord(noted)).to.deep.include({ name: 'test', resourceVersion: '7', partial: false });
   });
 
+  it('keeps the first owners and finalizers alone, and no long text of theirs', () => {
+    const many = Array.from({ length: 2000 }, (_, index) => `${index}-${'x'.repeat(700)}`);
+    const owners = many.map((name) => ({ kind: 'MySQLCluster', name, uid: name }));
+    const others = many.map((name) => ({ kind: 'Other', name, uid: name }));
+    const { metadata } = wholeRecord({
+      ...used,
+      metadata: { ...used.metadata, finalizers: many, ownerReferences: [...others, ...owners] },
+    }).object;
+    expect(metadata.finalizers).to.have.lengthOf(8);
+    expect(metadata.ownerReferences).to.have.lengthOf(8);
+    expect(metadata.ownerReferences?.[0]).to.include({ kind: 'MySQLCluster' });
+    expect(metadata.ownerReferences?.[0]?.name).to.have.lengthOf(253);
+    expect(JSON.stringify(metadata).length).to.be.lessThan(10_000);
+  });
+
   it('is its metadata only if its cluster does not exist', () => {
     const { spec: _spec, status: _status, ...bare } = used;
     expect(partialRecord(noted)).to.deep.include({ object: bare, partial: true });

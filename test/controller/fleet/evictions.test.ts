@@ -104,33 +104,52 @@ describe('evictions that the disruption controller has not observed', () => {
 
   it('wake as many waiting clusters as may evict now, those first that have waited longest', () => {
     for (const cluster of ['a', 'b', 'c', 'd', 'e', 'f']) watched.evicted(cluster);
-    for (const key of ['y', 'x', 'z']) watched.evictions.setWaiting(key, true);
-    watched.evictions.setWaiting('y', true);
+    for (const key of ['y', 'x', 'z']) watched.evictions.setWaiting(`default/${key}`, true);
+    watched.evictions.setWaiting('default/y', true);
     watched.budget('a', {});
     expect(watched.woken).to.deep.equal([]);
     watched.budget('b', {});
-    expect(watched.woken).to.deep.equal(['y']);
+    expect(watched.woken).to.deep.equal(['default/y']);
     watched.budget('c', {});
-    expect(watched.woken).to.deep.equal(['y', 'x']);
-    watched.evictions.setWaiting('y', false);
-    watched.evictions.setWaiting('x', true);
+    expect(watched.woken).to.deep.equal(['default/y', 'default/x']);
+    watched.evictions.setWaiting('default/y', false);
+    watched.evictions.setWaiting('default/x', true);
     watched.budget('d', {});
-    expect(watched.woken).to.deep.equal(['y', 'x', 'x', 'z']);
+    expect(watched.woken).to.deep.equal(['default/y', 'default/x', 'default/x', 'default/z']);
   });
 
   it('wake no cluster that waits no longer', () => {
     for (const cluster of ['a', 'b', 'c', 'd', 'e']) watched.evicted(cluster);
-    watched.evictions.setWaiting('x', true);
-    watched.evictions.setWaiting('y', true);
-    watched.evictions.setWaiting('x', false);
+    watched.evictions.setWaiting('default/x', true);
+    watched.evictions.setWaiting('default/y', true);
+    watched.evictions.setWaiting('default/x', false);
     watched.budget('a', {});
-    expect(watched.woken).to.deep.equal(['y']);
+    expect(watched.woken).to.deep.equal(['default/y']);
   });
 
   it('wake a waiting cluster when a promised eviction was not sent', () => {
-    const ends = ['a', 'b', 'c', 'd', 'e'].map((key) => watched.evictions.reserve(key));
-    watched.evictions.setWaiting('x', true);
+    const ends = ['a', 'b', 'c', 'd', 'e'].map((key) => watched.evictions.reserve(`default/${key}`));
+    watched.evictions.setWaiting('default/x', true);
     ends[0]?.();
-    expect(watched.woken).to.deep.equal(['x']);
+    expect(watched.woken).to.deep.equal(['default/x']);
+  });
+
+  it('of another namespace count as one, however many budgets of its own a tenant keeps closed', () => {
+    for (let index = 0; index < 50; index += 1) watched.evicted(`made-up-${index}`);
+    expect(watched.evictions.unobserved()).to.equal(50);
+    expect(watched.evictions.unobserved('other/test')).to.equal(1);
+    watched.evictions.reserve('third/a');
+    watched.evictions.reserve('third/b');
+    expect(watched.evictions.unobserved('other/test')).to.equal(2);
+    watched.evictions.reserve('default/made-up-0');
+    expect(watched.evictions.unobserved('other/test')).to.equal(2);
+  });
+
+  it('of a namespace that waits for its own keep no cluster of another namespace from being woken', () => {
+    for (let index = 0; index < 50; index += 1) watched.evicted(`made-up-${index}`);
+    watched.evictions.setWaiting('default/test', true);
+    watched.evictions.setWaiting('other/test', true);
+    watched.budget('made-up-0', {});
+    expect(watched.woken).to.deep.equal(['other/test']);
   });
 });

@@ -4,6 +4,7 @@ import { projectSequence, sequenceKind } from '../../../src/api/rollout-sequence
 import { newRollout, type RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { timestampOf } from '../../../src/base/json.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
+import { yieldsSlot } from '../../../src/controller/fleet/fleet-standing.ts';
 import { followFleet } from '../../../src/controller/fleet/follow-fleet.ts';
 import type { HoldRule } from '../../../src/core/decision.ts';
 import type { EffectKind } from '../../../src/core/effects.ts';
@@ -101,29 +102,31 @@ describe('the slots of a fleet', () => {
     expect([watched.woken, watched.place('c')]).to.deep.equal([['b', 'c'], null]);
   });
 
-  it('are given up by a rollout that a user stops while all members are available', () => {
+  it('are given up by a rollout that has begun and waits, which is first in the queue once it can go on', () => {
     const watched = new Watched({ maxConcurrentRollouts: 1 });
-    const paused = { hold: { rule: 'Paused', message: '', since: at(0) } } as const;
-    const member = { ordinal: 0, role: 'replica', updated: true, verdict: 'Updated' } as const;
-    watched.rolls('a', { ...paused, members: [{ ...member, state: 'running' }] });
+    const yielded = { ...progress, startedAt: at(5), begunAt: at(6), yieldedAt: at(50) };
+    watched.rolls('a');
+    watched.waits('b', 1, 'AwaitingFleetSlot');
     expect(watched.place('b')).to.equal(1);
-    watched.rolls('a', { ...paused, members: [{ ...member, state: 'participating' }] });
-    expect(watched.place('b')).to.equal(null);
-    watched.rolls('a', { hold: { rule: 'BlockedByPDB', message: '', since: at(0) } });
-    expect(watched.place('b')).to.equal(1);
+    watched.notify('a', { rollout: yielded, hold: { rule: 'BlockedByPDB', message: '', since: at(50) } });
+    expect([watched.place('b'), watched.woken]).to.deep.equal([null, ['b']]);
+    watched.rolls('b');
+    watched.waits('c', 10, 'AwaitingFleetSlot');
+    expect([watched.place('a'), watched.place('c')], 'the obstacle is gone').to.deep.equal([1, 1]);
+    watched.notify('a', { rollout: yielded, hold: { rule: 'AwaitingFleetSlot', message: '', since: at(60) } });
+    expect([watched.place('a'), watched.place('c')]).to.deep.equal([1, 2]);
+    watched.notify('b', {});
+    expect([watched.place('a'), watched.place('c')]).to.deep.equal([null, 1]);
+    watched.rolls('a');
+    expect([watched.place('a'), watched.place('c')]).to.deep.equal([null, 1]);
   });
+
+  const state = (one: 'participating' | 'running' | 'missing') =>
+    [{ ordinal: 0, role: 'primary', updated: false, verdict: 'Waiting', state: one }] as const;
 
   for (const rule of ['Offline', 'Released', 'ForcedRollingUpdate'] as const) {
     it(`are given up under ${rule}, even if members are missing`, () => {
-      const watched = new Watched({ maxConcurrentRollouts: 1 });
-      const members = [{ ordinal: 0, role: 'primary', updated: false, verdict: 'Missing', state: 'missing' }] as const;
-      watched.rolls('a', { members });
-      watched.waits('b', 1);
-      expect(watched.place('b')).to.equal(1);
-      watched.rolls('a', { members, hold: { rule, message: '', since: at(0) } });
-      expect([watched.place('b'), watched.woken]).to.deep.equal([null, ['b']]);
-      watched.rolls('a', { members });
-      expect(watched.place('b')).to.equal(1);
+      expect(yieldsSlot(rule, state('missing'))).to.equal(true);
     });
   }
 
@@ -133,12 +136,33 @@ describe('the slots of a fleet', () => {
     'ClusteringStopped',
     'AwaitingApproval',
     'PartitionReached',
+    'PrimaryWaitsForPinned',
+    'OutsideMaintenanceWindow',
+    'BlockedByPDB',
+    'BackupRunning',
+    'MemberProtected',
+    'NodeTakesNoPods',
+    'CheckFailing',
+    'UpdateRevisionFailing',
   ] as const) {
-    it(`are kept under ${rule} while a member is missing that a step may have disrupted`, () => {
-      const watched = new Watched({ maxConcurrentRollouts: 1 });
-      const members = [{ ordinal: 0, role: 'primary', updated: false, verdict: 'Missing', state: 'missing' }] as const;
-      watched.rolls('a', { members, hold: { rule, message: '', since: at(0) } });
-      expect(watched.place('b')).to.equal(1);
+    it(`are given up under ${rule}, but not while a member is away that a step may have disrupted`, () => {
+      expect(yieldsSlot(rule, state('participating'))).to.equal(true);
+      expect(yieldsSlot(rule, state('running'))).to.equal(false);
+      expect(yieldsSlot(rule, state('missing'))).to.equal(false);
+    });
+  }
+
+  for (const rule of [
+    'AwaitingFleetSlot',
+    'AwaitingFleetInterval',
+    'DisruptionControllerBehind',
+    'UpdatedMemberNotParticipating',
+    'AwaitingSwitchover',
+    'ReplicasBehind',
+    'ClusterNotHealthy',
+  ] as const) {
+    it(`are kept under ${rule}, which belongs to a rollout in which all goes well`, () => {
+      expect(yieldsSlot(rule, state('participating'))).to.equal(false);
     });
   }
 
@@ -212,17 +236,20 @@ describe('the slots of a fleet', () => {
     { type: 'Stalled', status: 'True', reason: 'UpdateRevisionFailing', message: '', lastTransitionTime: at(0) },
   ] as const;
 
-  it('are kept by a stalled rollout, which waiting clusters report', () => {
+  it('are kept by a rollout that may need a person, and waiting clusters name it', () => {
     const watched = new Watched({ maxConcurrentRollouts: 2 });
     watched.rolls('a');
     watched.rolls('b');
     watched.waits('c', 1, 'AwaitingFleetSlot');
-    const stalled = () => watched.fleet.factsFor('c', 'OnDelete', 'r').fleetQueue?.stalled;
-    expect([stalled(), watched.woken]).to.deep.equal([0, []]);
+    const stuck = () => watched.fleet.factsFor('c', 'OnDelete', 'r').fleetQueue?.stuck;
+    expect([stuck(), watched.woken]).to.deep.equal([[], []]);
     watched.rolls('a', { conditions: stalledTrue });
-    expect([stalled(), watched.woken]).to.deep.equal([1, ['c']]);
+    expect([stuck(), watched.woken]).to.deep.equal([[{ cluster: 'a', rule: 'ProgressDeadlineExceeded' }], ['c']]);
+    watched.rolls('a', { hold: { rule: 'MemberMissing', message: '', since: at(0) } });
+    expect([stuck(), watched.woken]).to.deep.equal([[{ cluster: 'a', rule: 'MemberMissing' }], ['c', 'c']]);
+    expect(watched.fleet.numbers.stuck).to.equal(1);
     watched.rolls('a');
-    expect([stalled(), watched.woken]).to.deep.equal([0, ['c', 'c']]);
+    expect([stuck(), watched.woken]).to.deep.equal([[], ['c', 'c', 'c']]);
   });
 
   it('are released by a stalled rollout if configured, and it does not wait for a slot to resume', () => {
@@ -264,7 +291,7 @@ describe('the slots of a fleet', () => {
       watched.waits('a', 10, 'ImageUnavailable');
       const queue = watched.fleet.factsFor('b', 'OnDelete', 'r').fleetQueue;
       if (releaseStalledSlots) expect([queue, watched.woken.slice(0, 1)]).to.deep.equal([null, ['b']]);
-      else expect(queue).to.include({ place: 1, stalled: 1 });
+      else expect(queue).to.deep.include({ place: 1, stuck: [{ cluster: 'a', rule: 'ImageUnavailable' }] });
       watched.fleet.setAsking('a', false);
       watched.waits('a', 10, 'Paused');
       expect(watched.place('b')).to.equal(null);
@@ -288,6 +315,41 @@ describe('the slots of a fleet', () => {
     expect([rulesOf('c'), rulesOf('a')], 'nobody waits for its own failure').to.deep.equal([['FleetFailing'], []]);
     watched.waits('a', 10);
     expect(rulesOf('c')).to.deep.equal([]);
+  });
+
+  it('are not kept from other namespaces by a first cluster that its user keeps waiting with a member down', () => {
+    const watched = new Watched({ verifyFirstCluster: true });
+    const down = { ordinal: 2, role: 'replica', updated: true, verdict: 'Updated', state: 'down' } as const;
+    watched.rolls('tenant/1', { members: [down] });
+    for (const key of ['tenant/2', 'other/1']) watched.waits(key, 10);
+    expect([watched.place('tenant/2'), watched.place('other/1')]).to.deep.equal([2, 1]);
+    watched.rolls('tenant/1', { members: [down], hold: { rule: 'Paused', message: '', since: at(0) } });
+    expect([watched.place('tenant/2'), watched.place('other/1')]).to.deep.equal([2, null]);
+    expect(watched.woken).to.include('other/1');
+  });
+
+  it('are kept from other namespaces for an hour at most, whatever a tenant changes meanwhile', () => {
+    const watched = new Watched({ verifyFirstCluster: true });
+    const hour = 3600;
+    const queueOf = (key: string) => watched.fleet.factsFor(key, 'OnDelete', 'r').fleetQueue;
+    watched.rolls('tenant/1');
+    for (const key of ['tenant/2', 'other/1']) watched.waits(key, 10);
+    expect(queueOf('other/1')).to.include({ first: 'tenant/1', firstForSeconds: hour });
+    expect(queueOf('tenant/2')).to.include({ first: 'tenant/1' }).and.not.to.have.property('firstForSeconds');
+    watched.now += hour - 100;
+    watched.notify('tenant/1', { rollout: { ...newRollout('r2', at(watched.now)), begunAt: at(watched.now) } });
+    expect(queueOf('other/1')).to.include({ first: 'tenant/1', firstForSeconds: 100 });
+    watched.notify('tenant/1', {});
+    expect(watched.woken).to.include('other/1');
+    watched.now += 30;
+    watched.rolls('tenant/1');
+    expect(queueOf('other/1')).to.include({ first: 'tenant/1', firstForSeconds: 70 });
+    watched.now += 70;
+    expect([watched.place('other/1'), watched.place('tenant/2')]).to.deep.equal([null, 2]);
+    watched.notify('tenant/1', {});
+    watched.now += 60;
+    watched.rolls('tenant/1');
+    expect(queueOf('other/1'), 'after a pause').to.include({ firstForSeconds: hour });
   });
 
   it('are not promised for members that are down, which need none', () => {
@@ -332,6 +394,19 @@ describe('the breaker of a fleet', () => {
     expect(watched.fleet.numbers).to.include({ slots: null, rolling: 1, waiting: 1, failing: 2 });
   });
 
+  it('counts each other namespace once, so that a tenant with many failing clusters stops itself alone', () => {
+    const watched = new Watched({ maxFailingRollouts: 2 });
+    for (const name of ['1', '2', '3']) watched.notify(`tenant/${name}`, failing);
+    expect(waitsOf(watched, 'other/1')).to.deep.equal([]);
+    expect(waitsOf(watched, 'tenant/4').map(({ hold }) => hold)).to.deep.equal([
+      { rule: 'FleetFailing', failing: 3, limit: 2, cluster: 'tenant/1' },
+    ]);
+    watched.notify('second/1', stalled);
+    expect(waitsOf(watched, 'other/1').map(({ hold }) => hold)).to.deep.equal([
+      { rule: 'FleetFailing', failing: 2, limit: 2, cluster: 'second/1' },
+    ]);
+  });
+
   it('lets go on what has begun, and what corrects a failing revision', () => {
     const watched = new Watched({ maxFailingRollouts: 1 });
     watched.notify('a', failing);
@@ -340,6 +415,21 @@ describe('the breaker of a fleet', () => {
     expect([waitsOf(watched, 'b'), waitsOf(watched, 'c')]).to.deep.equal([[], []]);
     watched.notify('d', failing);
     expect(watched.fleet.factsFor('a', 'OnDelete', 'corrected').fleetWaits, 'a correction').to.deep.equal([]);
+  });
+
+  it('does not count a rollout that is stalled because of nodes alone, unless a rule says more', () => {
+    const watched = new Watched({ maxFailingRollouts: 1 });
+    const byNodes = { ...stalled, rollout: { ...progress, begunAt: at(0), awaitsNodes: true } };
+    watched.notify('a', byNodes);
+    expect(waitsOf(watched, 'b')).to.deep.equal([]);
+    for (const rule of ['MemberUnreachable', 'MemberStuckTerminating'] as const) {
+      watched.notify('a', { ...byNodes, hold: { rule, message: '', since: at(0) } });
+      expect(waitsOf(watched, 'b')).to.deep.equal([]);
+    }
+    watched.notify('a', { ...byNodes, hold: { rule: 'SwitchoverFailing', message: '', since: at(0) } });
+    expect(waitsOf(watched, 'b')).to.have.length(1);
+    watched.notify('a', { ...byNodes, rollout: { ...byNodes.rollout, failing: { ordinal: 2, message: '' } } });
+    expect(waitsOf(watched, 'b')).to.have.length(1);
   });
 
   it('does not count a rollout that is stalled and has not begun', () => {
@@ -410,6 +500,44 @@ describe('the interval of a fleet', () => {
     watched.rolls('a', step('evict', 'ReplicaHealthy', 90));
     watched.now = 0;
     expect(watched.left('b')).to.equal(60);
+  });
+
+  it('is over in its time after the clock has gone back', () => {
+    const watched = new Watched({ disruptionIntervalSeconds: 60 });
+    watched.rolls('a', step('evict', 'ReplicaHealthy', 90));
+    watched.now = 0;
+    expect(watched.left('b')).to.equal(60);
+    watched.now = 60;
+    expect(watched.left('b')).to.equal(null);
+  });
+
+  it('counts from when it was first seen for a step that is still to come by this clock', () => {
+    const watched = new Watched({ disruptionIntervalSeconds: 60 });
+    watched.rolls('a', step('evict', 'ReplicaHealthy', 3700));
+    expect(watched.left('b')).to.equal(60);
+    watched.now = 140;
+    // Whatever else is written of that cluster meanwhile.
+    watched.rolls('a', step('evict', 'ReplicaHealthy', 3700));
+    expect(watched.left('b')).to.equal(20);
+    watched.now = 160;
+    expect(watched.left('b')).to.equal(null);
+  });
+
+  it('counts so for an intent whose author is gone as well', () => {
+    const watched = new Watched({ disruptionIntervalSeconds: 60 });
+    const intent = {
+      id: 'i',
+      holder: 'h',
+      ...evict,
+      effects: [...evict.effects],
+      revision: 'r',
+      at: at(3700),
+      pods: [],
+    };
+    watched.rolls('a', { intent });
+    expect(watched.left('b')).to.equal(60);
+    watched.now = 160;
+    expect(watched.left('b')).to.equal(null);
   });
 });
 

@@ -147,7 +147,7 @@ describe('the stages of a fleet', () => {
     expect(holdOf(fleet, 'most-1')).to.include({ rule: 'AwaitingEarlierStage', cluster: 'db/canary-3' });
   });
 
-  it('do not wait for a cluster that is offline or deleted', () => {
+  it('wait for a person once the last cluster of an earlier stage has gone in the middle of a change', () => {
     const fleet = fleetOf();
     change(fleet, '1', 'canary-1', 'canary-2', 'most-1');
     fleet.wait(300);
@@ -157,7 +157,55 @@ describe('the stages of a fleet', () => {
     expect(ruleOf(fleet, 'most-1')).to.equal('AwaitingEarlierStage');
     fleet.awake.clear();
     fleet.remove('db/canary-2');
-    expect([ruleOf(fleet, 'most-1'), [...fleet.awake]]).to.deep.equal([undefined, ['db/most-1']]);
+    const gone = { rule: 'StageMemberGone', stage: 'canary', cluster: 'db/canary-2', failing: false };
+    expect(holdOf(fleet, 'most-1')).to.include(gone);
+    expect([...fleet.awake]).to.deep.equal(['db/most-1']);
+    fleet.changeLeader();
+    expect(holdOf(fleet, 'most-1')).to.include(gone);
+    fleet.add('db/canary-3', { env: 'production', tier: 'canary' });
+    expect(ruleOf(fleet, 'most-1')).to.equal(undefined);
+  });
+
+  for (const [how, leave] of Object.entries<(fleet: StagedFleet) => void>({
+    'is deleted': (fleet) => fleet.remove('db/canary-1'),
+    'is taken offline': (fleet) => {
+      cluster(fleet, 'canary-1').offline = true;
+      fleet.changed(cluster(fleet, 'canary-1'));
+    },
+    'gets other labels': (fleet) => {
+      cluster(fleet, 'canary-1').labels = {};
+      fleet.changed(cluster(fleet, 'canary-1'));
+    },
+  })) {
+    it(`wait for a person when a cluster that fails ${how}, until a change has reached everybody`, () => {
+      const fleet = fleetOf();
+      change(fleet, '1', 'canary-1');
+      fleet.wait(300);
+      fleet.begin(cluster(fleet, 'canary-1'));
+      fleet.end(cluster(fleet, 'canary-1'), 'failing');
+      leave(fleet);
+      fleet.changeLeader();
+      change(fleet, '1', 'most-1');
+      const gone = { rule: 'StageMemberGone', stage: 'canary', cluster: 'db/canary-1', failing: true };
+      expect(holdOf(fleet, 'most-1')).to.include(gone);
+      fleet.overridden.add('StageMemberGone');
+      fleet.wait(300);
+      fleet.pass(cluster(fleet, 'most-1'));
+      fleet.begin(cluster(fleet, 'most-1'));
+      complete(fleet, 'most-1');
+      fleet.overridden.clear();
+      change(fleet, '2', 'most-1');
+      expect(ruleOf(fleet, 'most-1')).not.to.equal('StageMemberGone');
+    });
+  }
+
+  it('do not wait for a cluster that has gone while no change was on its way', () => {
+    const fleet = fleetOf();
+    fleet.remove('db/canary-1');
+    fleet.remove('db/canary-2');
+    change(fleet, '1', 'most-1');
+    fleet.wait(300);
+    expect(ruleOf(fleet, 'most-1')).to.equal(undefined);
   });
 
   it('stop everybody who has not begun once more clusters fail than a stage allows, until they are corrected', () => {
@@ -203,9 +251,49 @@ describe('the stages of a fleet', () => {
     expect(ruleOf(fleet, 'else')).to.equal('AwaitingEarlierStage');
     fleet.awake.clear();
     fleet.sequence('all', null);
-    expect(ruleOf(fleet, 'canary-1')).to.equal(undefined);
     expect([...fleet.awake]).to.include('db/canary-1');
+    expect(ruleOf(fleet, 'canary-1')).to.equal('SequenceGone');
+    fleet.wait(30);
+    expect(ruleOf(fleet, 'canary-1')).to.equal(undefined);
     expect(ruleOf(fleet, 'else')).to.equal(undefined);
+  });
+
+  it('wait for half a minute when their sequence is deleted, and for it when it is created again', () => {
+    const fleet = fleetOf();
+    change(fleet, '1');
+    fleet.wait(300);
+    fleet.sequence('production', null);
+    expect(ruleOf(fleet, 'rest-1')).to.equal('SequenceGone');
+    fleet.wait(1);
+    fleet.sequence('production', production);
+    expect(ruleOf(fleet, 'rest-1')).to.equal('AwaitingEarlierStage');
+    fleet.sequence('production', null);
+    fleet.wait(30);
+    expect(ruleOf(fleet, 'rest-1')).to.equal(undefined);
+  });
+
+  it('wait for half a minute although their sequence was deleted before the process started, as their status shows', () => {
+    const fleet = fleetOf();
+    change(fleet, '1');
+    fleet.wait(300);
+    const rest = cluster(fleet, 'rest-1');
+    fleet.pass(rest);
+    expect(rest.status.hold?.rule).to.equal('AwaitingEarlierStage');
+    fleet.sequence('production', null);
+    fleet.wait(1);
+    fleet.changeLeader();
+    expect(holdOf(fleet, 'rest-1')).to.include({ rule: 'SequenceGone', sequence: null });
+    fleet.pass(rest);
+    fleet.wait(29);
+    expect(ruleOf(fleet, 'rest-1')).to.equal('SequenceGone');
+    fleet.wait(1);
+    expect(ruleOf(fleet, 'rest-1')).to.equal(undefined);
+    fleet.sequence('production', production);
+    fleet.pass(rest);
+    fleet.sequence('production', null);
+    fleet.changeLeader();
+    fleet.sequence('production', production);
+    expect(ruleOf(fleet, 'rest-1')).to.equal('AwaitingEarlierStage');
   });
 
   it('hold the clusters that an unreadable sequence may select, and no others', () => {

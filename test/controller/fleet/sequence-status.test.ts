@@ -24,6 +24,7 @@ class Scene {
   readonly stages = new Stages(
     (key) => this.woken.push(key),
     () => undefined,
+    () => world.wall(),
   );
   readonly written: SequenceStatus[] = [];
   readonly events: Occurrence[] = [];
@@ -61,7 +62,7 @@ class Scene {
   }
 
   stale(key: string): void {
-    this.#note(key, { waitingSince: world.wall(), wantsTurn: true });
+    this.#note(key, { waitingSince: world.wall(), queuedSince: world.wall(), wantsTurn: true });
   }
 
   isAsked(key: string): void {
@@ -128,7 +129,7 @@ describe('the status of a sequence', () => {
     expect(scene.condition('Progressing')).to.deep.equal([
       'True',
       'Rolling',
-      'stage canary: 0 of 1 clusters are up to date and healthy, db/a is not',
+      'stage canary: db/a is not up to date and healthy',
     ]);
   });
 
@@ -195,7 +196,7 @@ describe('the status of a sequence', () => {
     expect(scene.condition('Progressing')).to.deep.equal([
       'True',
       'Rolling',
-      'stage rest: 1 of 2 clusters are up to date and healthy, db/b is not; without clusters: canary',
+      'stage rest: db/b, 1 of 2 clusters, is not up to date and healthy; without clusters: canary',
     ]);
     for (const key of ['db/b', 'db/c']) scene.stages.noteCluster(key, null);
     world.freeze(1000);

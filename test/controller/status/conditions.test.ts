@@ -59,6 +59,19 @@ const stages: Readonly<Record<string, Stage>> = {
     'ProgressDeadlineExceeded',
     'Blocked',
   ],
+  'one whose node does not answer': [
+    async (bench, program) => {
+      await atItsFirst('starting')(bench, program);
+      bench.mysqld(2, 'ready');
+      bench.changePod(2, { status: { conditions: [{ type: 'Ready', status: 'False' }] } });
+      await program.work();
+      expect(bench.status.rollout?.awaitsNodes).to.equal(true);
+      bench.world.freeze(600_000);
+    },
+    'Failed',
+    'ProgressDeadlineExceeded',
+    'Blocked',
+  ],
   'settings that contradict each other': [
     (bench) => bench.setting({ minReadySeconds: 60, progressDeadlineSeconds: 30 }),
     'Failed',

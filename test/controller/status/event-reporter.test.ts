@@ -82,7 +82,7 @@ describe('the events of a rollout', () => {
     bench.server.refuse('POST', /\/eviction$/, 403, 'Forbidden');
     await program.turn().catch(() => {});
     expect(program.events).to.deep.equal([]);
-    expect(program.log.of('warn')).to.include('did not happen: evicting moco-test-2');
+    expect(program.log.of('warn')).to.include('Step failed: evicting moco-test-2');
   });
 });
 

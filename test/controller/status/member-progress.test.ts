@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { type Intent, newRollout, type RolloutProgress } from '../../../src/api/rollout-status.ts';
-import type { Finished } from '../../../src/controller/facts/last-step.ts';
+import type { UnreportedStep } from '../../../src/controller/facts/last-step.ts';
+import { changesOf } from '../../../src/controller/status/changes.ts';
 import {
-  type MemberOccasion,
+  type MemberContext,
   memberProgressOf,
   type SeenMember,
 } from '../../../src/controller/status/member-progress.ts';
-import { newsOf } from '../../../src/controller/status/news.ts';
 import type { MemberFacts, StatefulSetFacts } from '../../../src/core/snapshot.ts';
 import { revisionHashLabel } from '../../../src/moco/names.ts';
 import type { OwnWrite } from '../../../src/objects/execute.ts';
@@ -39,6 +39,21 @@ describe('a member that comes up at the update revision without a step', () => {
     const next = await bench.started();
     expect(bench.status.members?.[1]?.verdict).to.equal('UpdatedOutOfBand');
     expect([reported(next), await counted(next)]).to.deep.equal([[], 0]);
+  });
+
+  it('is reported of no member of a cluster that was offline meanwhile', async () => {
+    const bench = new Bench();
+    bench.setting({ paused: true });
+    const program = await bench.started();
+    bench.changeCluster({ spec: { offline: true } });
+    for (const ordinal of [0, 1, 2]) bench.removePod(ordinal);
+    await program.work();
+    bench.changeCluster({ spec: { offline: false } });
+    await program.work();
+    for (const ordinal of [0, 1, 2]) bench.replace(ordinal);
+    await program.reportAll();
+    expect(bench.status.rollout?.updatedOutOfBand).to.equal(undefined);
+    expect([reported(program), await counted(program)]).to.deep.equal([[], 0]);
   });
 
   it('is known as held when it came up, and that its mysqld has started since, whatever its pod', async () => {
@@ -148,7 +163,7 @@ describe('the progress of members', () => {
     state: 'participating',
     ...more,
   });
-  const ended = (result: Finished['result']): Finished => ({
+  const ended = (result: UnreportedStep['result']): UnreportedStep => ({
     lastStep: { step: 'evict', rule: 'ReplicaHealthy', pods: [member(2)], at: 'then', result },
     result,
     revision: revisionAfter,
@@ -156,8 +171,8 @@ describe('the progress of members', () => {
     sparesSwitchover: false,
     demotion: null,
   });
-  const quiet: MemberOccasion = {
-    snapshot: { members: [], statefulSet: { strategy: 'OnDelete' } as StatefulSetFacts },
+  const quiet: MemberContext = {
+    snapshot: { cluster: { offline: false }, members: [], statefulSet: { strategy: 'OnDelete' } as StatefulSetFacts },
     ended: null,
     ownWrites: [],
     intent: null,
@@ -168,7 +183,7 @@ describe('the progress of members', () => {
   const goesOn = (
     known: Partial<RolloutProgress>,
     members: readonly SeenMember[],
-    more: Partial<Omit<MemberOccasion, 'snapshot'>> & { readonly uids?: Readonly<Record<number, string>> } = {},
+    more: Partial<Omit<MemberContext, 'snapshot'>> & { readonly uids?: Readonly<Record<number, string>> } = {},
   ) => {
     const { uids = {}, ...occasion } = more;
     const pods = Object.entries(uids).map(([ordinal, uid]) => ({ ordinal: Number(ordinal), uid }) as MemberFacts);
@@ -176,7 +191,7 @@ describe('the progress of members', () => {
     return memberProgressOf(known, null, members, { ...quiet, snapshot, ...occasion });
   };
   /** Who waits when a rollout begins after another one, of which these waited. */
-  const begins = (waiting: readonly number[] | null, one: Partial<SeenMember>, more: Partial<MemberOccasion> = {}) => {
+  const begins = (waiting: readonly number[] | null, one: Partial<SeenMember>, more: Partial<MemberContext> = {}) => {
     const earlier = waiting && ({ revision: 'earlier', waiting } as RolloutProgress);
     return memberProgressOf({}, { earlier }, [seen(0), seen(1, one)], { ...quiet, ...more }).waiting;
   };
@@ -257,15 +272,16 @@ describe('the progress of members', () => {
   });
 
   const ownWrites = [{ what: 'eviction', uid: 'u', expected: 'gone', sinceMilliseconds: 0 }] as const;
-  const happened: Readonly<Record<string, readonly [Finished['result'], Partial<SeenMember>, (readonly OwnWrite[])?]>> =
-    {
-      'after a step that has happened': ['done', {}],
-      'after a step of which nobody knows whether it has happened': ['unknown', {}],
-      'while it is terminating': ['conflict', { state: 'terminating' }],
-      'while it is missing': ['conflict', { state: 'missing' }],
-      'once it is updated, and not yet participating': ['conflict', { updated: true, participating: false }],
-      'while an own write is not seen yet': ['conflict', {}, ownWrites],
-    };
+  const happened: Readonly<
+    Record<string, readonly [UnreportedStep['result'], Partial<SeenMember>, (readonly OwnWrite[])?]>
+  > = {
+    'after a step that has happened': ['done', {}],
+    'after a step of which nobody knows whether it has happened': ['unknown', {}],
+    'while it is terminating': ['conflict', { state: 'terminating' }],
+    'while it is missing': ['conflict', { state: 'missing' }],
+    'once it is updated, and not yet participating': ['conflict', { updated: true, participating: false }],
+    'while an own write is not seen yet': ['conflict', {}, ownWrites],
+  };
   for (const [when, [result, two, pending = []]] of Object.entries(happened)) {
     it(`is not reset ${when}`, () => {
       expect(goesOn(known, of(two), { ended: ended(result), ownWrites: pending })).to.deep.include(known);
@@ -287,7 +303,7 @@ describe('members that were updated without a step', () => {
     ['one at the first observation of the rollout', undefined, rollout('a', [0]), [0]],
   ] as const) {
     it(`are reported once: ${what}`, () => {
-      expect(newsOf(before, after, null, false, at).outOfBand).to.deep.equal(expected);
+      expect(changesOf(before, after, null, false, at).outOfBand).to.deep.equal(expected);
     });
   }
 });

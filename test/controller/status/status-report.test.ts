@@ -111,7 +111,7 @@ describe('the status of a rollout', () => {
     }
   });
 
-  it('keeps how long a rule has held, and restarts when it holds again', async () => {
+  it('keeps how long a rule has held, also while another one covers it, and restarts when it holds again', async () => {
     const [bench, program] = begin();
     bench.setting({ paused: true });
     const since = bench.now;
@@ -128,6 +128,13 @@ describe('the status of a rollout', () => {
     await program.work();
     expect(bench.status.hold?.rule).to.equal('ClusteringStopped');
     bench.changeCluster({ metadata: { annotations: { 'moco.cybozu.com/clustering-stopped': null } } });
+    await program.work();
+    expect(bench.status.hold).to.deep.include({ rule: 'Paused', since });
+    bench.changeCluster({ metadata: { annotations: { 'moco.cybozu.com/clustering-stopped': 'true' } } });
+    bench.setting({ paused: false });
+    await program.work();
+    bench.changeCluster({ metadata: { annotations: { 'moco.cybozu.com/clustering-stopped': null } } });
+    bench.setting({ paused: true });
     const again = bench.now;
     await program.work();
     expect(bench.status.hold).to.deep.include({ rule: 'Paused', since: again });
@@ -301,9 +308,10 @@ describe('the status of a rollout', () => {
     bench.server.admit = heldByMoco;
     const program = bench.start();
     bench.mysqld(1, 'ImagePullBackOff');
-    bench.server.remove(pods, 'moco-test-2');
     bench.setting({ paused: true });
     await program.work();
+    bench.server.remove(pods, 'moco-test-2');
+    await program.reportAll();
     expect(bench.status.members).to.deep.equal([
       {
         ordinal: 0,
@@ -313,6 +321,7 @@ describe('the status of a rollout', () => {
         state: 'participating',
         verdict: 'Waiting',
         rule: 'Paused',
+        data: { revision: revisionBefore, version: '8.4.8' },
       },
       {
         ordinal: 1,
@@ -330,7 +339,7 @@ describe('the status of a rollout', () => {
         updated: false,
         state: 'missing',
         verdict: 'Missing',
-        message: 'somebody else has taken its pod; it comes back at the revision that it had: Paused holds',
+        message: 'somebody else deleted its pod; it comes back at its previous revision: Paused holds',
       },
     ]);
     expect(bench.status).to.deep.include({

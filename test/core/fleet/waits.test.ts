@@ -18,19 +18,23 @@ describe('the place of a cluster in the queue', () => {
   };
   for (const [sentence, [counts, place]] of Object.entries(cases)) {
     it(sentence, () => {
-      const whole = { limit: 1, rolling: 0, stalled: 0, ahead: 0, ...counts };
+      const whole = { limit: 1, rolling: 0, stuck: [], ahead: 0, ...counts };
       expect(fleetPlace(whole)?.place ?? null).to.equal(place);
     });
   }
 
   it('names the cluster that goes first, whatever the limit', () => {
-    const counts = { limit: 0, rolling: 1, stalled: 0, ahead: 2, first: 'prod/orders' };
-    expect(fleetPlace(counts)).to.deep.equal({ place: 3, limit: 1, stalled: 0, first: 'prod/orders' });
+    const counts = { limit: 0, rolling: 1, stuck: [], ahead: 2, first: 'prod/orders' };
+    expect(fleetPlace(counts)).to.deep.equal({ place: 3, limit: 1, stuck: [], first: 'prod/orders' });
   });
 
   it('names the limit, and how many slots stalled rollouts hold', () => {
-    const counts = { limit: 2, rolling: 2, stalled: 1, ahead: 0 };
-    expect(fleetPlace(counts)).to.deep.equal({ place: 1, limit: 2, stalled: 1 });
+    const counts = { limit: 2, rolling: 2, stuck: [{ cluster: 'prod/orders', rule: 'MemberMissing' }], ahead: 0 };
+    expect(fleetPlace(counts)).to.deep.equal({
+      place: 1,
+      limit: 2,
+      stuck: [{ cluster: 'prod/orders', rule: 'MemberMissing' }],
+    });
   });
 });
 
@@ -50,7 +54,7 @@ describe('how many clusters of a stage may roll at a time', () => {
 
 describe('a cluster in the queue', () => {
   const queued = () => stale().queued(2, 1);
-  const hold = holds({ rule: 'AwaitingFleetSlot', place: 2, limit: 1, stalled: 0 });
+  const hold = holds({ rule: 'AwaitingFleetSlot', place: 2, limit: 1, stuck: [] });
   play({
     'disrupts no working member': { given: queued(), decides: hold },
     'disrupts no lagging member': { given: queued().members(member(2).lagging()), decides: hold },

@@ -1,10 +1,12 @@
 import type { HoldRule } from '../../../src/core/decision.ts';
+import { cloning } from './cloning.ts';
 import type { Example, Examples } from './example.ts';
-import { step } from './not-done.ts';
+import { answers, step } from './not-done.ts';
 import { notParticipating, recreatable, roles } from './not-participating.ts';
 import { participating, partition } from './participating.ts';
-import { failing, fleet, refused, unfinished } from './unfinished.ts';
+import { failing, fleet, refused, turn, unfinished } from './unfinished.ts';
 import { everything, untouchable } from './untouchable.ts';
+import { versions } from './versions.ts';
 
 const examples: Examples<HoldRule> = {
   ...untouchable,
@@ -12,6 +14,8 @@ const examples: Examples<HoldRule> = {
   ...failing,
   ...unfinished,
   ...refused,
+  ...versions,
+  ...cloning,
   ...fleet,
   ...roles,
   ...recreatable,
@@ -19,6 +23,8 @@ const examples: Examples<HoldRule> = {
   ...participating,
   ...partition,
   ...step,
+  ...turn,
+  ...answers,
 };
 
 /** An example of each rule: facts to which it applies, and facts to which it just does not. */

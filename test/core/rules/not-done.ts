@@ -1,4 +1,4 @@
-import type { step as stepRules } from '../../../src/core/rules/not-done.ts';
+import type { answers as answerRules, step as stepRules } from '../../../src/core/rules/not-done.ts';
 import { lastOne, stale } from '../cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from '../member-builder.ts';
 import { openWrite, shownWrite } from '../mysql-readings.ts';
@@ -16,6 +16,8 @@ const failing = { kind: 'failing', series: { labels: {}, value: '1', others: 0 }
 /** As it is remembered. */
 const eviction = { step: `evict uid-2 ${revisionAfter}` };
 
+const lease = { lease: 'moco-system/moco', holder: 'moco-controller-a' } as const;
+
 export const step: Examples<keyof typeof stepRules> = {
   OutsideMaintenanceWindow: {
     applies: held(
@@ -31,7 +33,7 @@ export const step: Examples<keyof typeof stepRules> = {
     justDoesNot: when(stale().maintenance([[-3600, 100]]), next),
     alsoSays: [
       { closesAt: null, neededSeconds: 40, opensAt: null },
-      'no maintenance window is open; no opening of the next 30 days has 40 s for the next step',
+      'no maintenance window is open; no opening in the next 30 days has the 40 s that the next step takes',
     ],
   },
   Blackout: {
@@ -89,6 +91,9 @@ export const step: Examples<keyof typeof stepRules> = {
     says: 'the API server did not carry out the step: it is denied',
     justDoesNot: when(stale().stepFailed({ ...eviction, tries: 1, sinceLastTrySeconds: 2 }), next),
   },
+};
+
+export const answers: Examples<Exclude<keyof typeof answerRules, 'CloneUnknown'>> = {
   PreflightRunning: {
     applies: held(
       stale().preflight({ awaited: [{ about: 'images', nodeName: 'n-1', forSeconds: 299, message: null }] }),
@@ -128,16 +133,17 @@ export const step: Examples<keyof typeof stepRules> = {
           },
           { check: 'alerts', labels: {}, value: '+Inf', others: 0 },
           { check: 'up', labels: { __name__: 'up' }, value: '0', others: 0 },
+          { check: 'lag', labels: {}, value: '', others: 0, missing: 'lag{name="test"}' },
         ],
       },
-      String.raw`the check replication-delay fails: mysql_slave_lag_seconds{pod="moco-test-1", note="a \"b\""} is 41.5, and 2 more; the check alerts fails: {} is +Inf; the check up fails: up is 0`,
+      String.raw`the check replication-delay fails: mysql_slave_lag_seconds{pod="moco-test-1", note="a \"b\""} is 41.5, and 2 more; the check alerts fails: {} is +Inf; the check up fails: up is 0; the check lag fails: there is no series of lag{name="test"}`,
     ],
   },
   CheckPending: {
     applies: held(stale().check('errant', null), { checks: ['errant'] }),
-    says: 'Prometheus is being asked about the check errant',
+    says: 'waiting for Prometheus to answer the check errant',
     justDoesNot: when(stale().check('errant', { kind: 'passing' }), next),
-    alsoSays: [{ checks: ['errant', 'lag'] }, 'Prometheus is being asked about the checks errant, lag'],
+    alsoSays: [{ checks: ['errant', 'lag'] }, 'waiting for Prometheus to answer the checks errant, lag'],
   },
   CheckUnavailable: {
     applies: held(
@@ -186,7 +192,7 @@ export const step: Examples<keyof typeof stepRules> = {
         ],
         acknowledging: null,
       },
-      "the switchover away from moco-test-0 waits until replicas are less than 5 s behind: the delay of moco-test-1 is not read yet; moco-test-2 does not replicate (replication thread are stopped); the delay of moco-test-3 can't be read (ECONNREFUSED), and the wait for it ends after 30 s; moco-test-4 is 41 s behind",
+      "the switchover away from moco-test-0 waits until replicas are less than 5 s behind: the delay of moco-test-1 has not been read yet; moco-test-2 does not replicate (replication thread are stopped); the delay of moco-test-3 can't be read (ECONNREFUSED), and the wait for it ends after 30 s; moco-test-4 is 41 s behind",
       {
         member: 1,
         limitSeconds: null,
@@ -209,7 +215,7 @@ export const step: Examples<keyof typeof stepRules> = {
         ],
         acknowledging: { others: 1, needed: 2 },
       },
-      "moco-test-1 waits until the other replicas have received what the primary has committed: moco-test-2 receives nothing from the primary (MySQL's error 1045); moco-test-3 receives nothing from the primary as it last said, and can't be read since (no answer within 1 s); moco-test-4 replicates and acknowledges no commit; by the primary's count 1 would acknowledge commits without it, and each commit needs 2",
+      "moco-test-1 waits until the other replicas have received what the primary has committed: moco-test-2 receives nothing from the primary (MySQL's error 1045); moco-test-3 receives nothing from the primary by its last answer, and can't be read since (no answer within 1 s); moco-test-4 replicates but acknowledges no commit; by the primary's count 1 would acknowledge commits without it, and each commit needs 2",
     ],
   },
   LongWrite: {
@@ -226,7 +232,7 @@ export const step: Examples<keyof typeof stepRules> = {
     ),
     alsoSays: [
       { member: 0, write: null, others: 0, graceSeconds: 60 },
-      'the primary moco-test-0 is being asked about open writes',
+      'waiting for the primary moco-test-0 to report open writes',
       { member: 0, write: shownWrite, others: 2, graceSeconds: 60 },
       'the switchover away from moco-test-0 waits, for at most 60 s, for a write that session 42 of app@10.0.0.7:51234 began at 2026-07-01T12:00:00Z and that waits for its client, and for 2 more',
       { member: 0, write: shownWrite, others: 19, graceSeconds: null },
@@ -239,13 +245,51 @@ export const step: Examples<keyof typeof stepRules> = {
     applies: held(drained().statefulSet({ strategy: 'RollingUpdate', partition: 3, newPods: 'CurrentRevision' }), {
       revision: revisionBefore,
     }),
-    says: 'new pods come up at revision 5897fd84f8, until the pods exist again that somebody else has taken',
+    says: 'new pods start at revision 5897fd84f8 until the pods that somebody else deleted exist again',
     justDoesNot: when(drained().memory({ verified: true, waiting: [1, 2] }), deletes('MemberDown', 1)),
+  },
+  MocoNotAsked: {
+    applies: held(stale().mocoLease({ ageSeconds: 10 }), {}),
+    says: 'waiting for the Lease of moco-controller to be read',
+    justDoesNot: when(stale().mocoLease({ ageSeconds: 9 }), next),
+  },
+  MocoUnavailable: {
+    applies: held(stale().mocoLease({ renewedForSeconds: 30 }), { ...lease, cause: 'notRenewed' }, {}, 2),
+    says: 'moco-controller does not renew its Lease moco-system/moco, which moco-controller-a holds',
+    justDoesNot: when(stale().mocoLease({ renewedForSeconds: 29 }), next),
+    alsoSays: [
+      { ...lease, cause: 'missing' },
+      'there is no Lease moco-system/moco: moco-controller does not run, or uses another Lease',
+      { ...lease, cause: 'free' },
+      'no instance of moco-controller leads: its Lease moco-system/moco is free',
+      { ...lease, cause: 'unseen' },
+      'moco-controller has not been seen to renew its Lease moco-system/moco',
+    ],
+  },
+  MembersNotAsked: {
+    applies: held(stale().answers(1, { kind: 'ready' }, { ageSeconds: 5 }), { members: [1] }),
+    says: 'waiting for the answer of moco-test-1',
+    justDoesNot: when(stale().answers(1, { kind: 'ready' }, { ageSeconds: 4 }), next),
+    alsoSays: [{ members: [0, 1] }, 'waiting for the answers of moco-test-0, moco-test-1'],
+  },
+  MemberSilent: {
+    applies: held(
+      stale().silent(1, 119),
+      { member: 1, answer: 'unknown', message: 'no answer within 1000 ms', graceSeconds: 120 },
+      {},
+      1,
+    ),
+    says: 'moco-test-1 does not answer, although its pod is ready; Kubernetes and MOCO have 120 s to notice: no answer within 1000 ms',
+    justDoesNot: when(stale().silent(1, 120), next),
+    alsoSays: [
+      { member: 0, answer: 'notReady', message: 'it is cloning.', graceSeconds: 120 },
+      'moco-test-0 answers that it is not ready, although its pod is: it is cloning',
+    ],
   },
   RecreationUnknown: {
     applies: held(stale().members(member(2).stale().recreatable({ ageSeconds: 60 })), { members: [2] }),
-    says: 'it is being read whether moco-test-2 can come back',
+    says: 'checking whether moco-test-2 can be recreated',
     justDoesNot: when(stale().members(member(2).stale().recreatable({ ageSeconds: 59 })), next),
-    alsoSays: [{ members: [1, 2] }, 'it is being read whether moco-test-1, moco-test-2 can come back'],
+    alsoSays: [{ members: [1, 2] }, 'checking whether moco-test-1, moco-test-2 can be recreated'],
   },
 };

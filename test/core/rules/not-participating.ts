@@ -15,11 +15,11 @@ export const roles: Examples<keyof typeof rolesRules> = {
   },
   SwitchoverInProgress: {
     applies: held(stale().members(member(0).terminating()), { member: 0, terminating: true }),
-    says: 'the primary is moving away from moco-test-0, which is terminating',
+    says: 'the primary role is moving away from moco-test-0, which is terminating',
     justDoesNot: when(stale().members(member(1).terminating()), holds({ rule: 'MemberTerminating', member: 1 })),
     alsoSays: [
       { member: 0, terminating: false },
-      'the primary is moving away from moco-test-0, which somebody else demoted',
+      'the primary role is moving away from moco-test-0, which somebody else demoted',
     ],
   },
   MemberStuckTerminating: {
@@ -43,6 +43,8 @@ export const roles: Examples<keyof typeof rolesRules> = {
     alsoSays: [
       { members: [1], unavailable: true },
       'MOCO does not report the cluster as Available, although its primary moco-test-1 participates',
+      { members: [0], unavailable: true, state: 'Lost' },
+      'MOCO reports the cluster as Lost, although its primary moco-test-0 participates',
     ],
   },
 };
@@ -51,11 +53,11 @@ export const recreatable: Examples<keyof typeof recreatableRules> = {
   ClaimTerminating: {
     applies: held(
       stale().members(member(2).stale().claimEnds()),
-      { member: 2, claims: [{ name: 'mysql-data-moco-test-2', state: 'terminating' }] },
+      { member: 2, claims: [{ name: 'mysql-data-moco-test-2', state: 'terminating' }], uncloneable: null },
       {},
       60,
     ),
-    says: 'the end of moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 is being deleted and goes with the pod',
+    says: 'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 is being deleted and goes with the pod',
     justDoesNot: when(stale().members(member(1).stale().claimEnds()), next),
     alsoSays: [
       {
@@ -64,8 +66,15 @@ export const recreatable: Examples<keyof typeof recreatableRules> = {
           { name: 'mysql-data-moco-test-2', state: 'missing' },
           { name: 'logs-moco-test-2', state: 'terminating' },
         ],
+        uncloneable: null,
       },
-      'the end of moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 does not exist any more and its claim logs-moco-test-2 is being deleted and goes with the pod',
+      'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 no longer exists and its claim logs-moco-test-2 is being deleted and goes with the pod',
+      {
+        member: 2,
+        claims: [{ name: 'mysql-data-moco-test-2', state: 'missing' }],
+        uncloneable: { donor: '8.4.8', mysqld: '9.7.4' },
+      },
+      'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 no longer exists; and mysqld 9.7.4 cannot clone the primary, which has 8.4.8',
     ],
   },
   NodeTakesNoPods: {
@@ -158,22 +167,25 @@ export const notParticipating: Examples<keyof typeof notParticipatingRules> = {
         .members(member(0).updated().down('CrashLoopBackOff'), member(1).lagging(200), member(2).lagging(200))
         .primaryUnavailableFor(200)
         .memory({ verified: true }),
-      { primary: 0, member: 2, graceSeconds: 180, said: null },
+      { primary: 0, member: 2, graceSeconds: 180, state: null, said: null },
     ),
     says: 'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and may have received transactions that nobody has applied yet, so it is not restarted',
     justDoesNot: when(stale().members(member(2).lagging(200)), deletes('MemberNotParticipating', 2)),
     alsoSays: [
-      { primary: 0, member: 2, graceSeconds: 180, said: caughtUp },
+      { primary: 0, member: 2, graceSeconds: 180, state: null, said: caughtUp },
       'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and has applied all that it has received, which a failover may still need, so it is not restarted',
       {
         primary: 0,
         member: 2,
         graceSeconds: 180,
+        state: null,
         said: { ...caughtUp, missing: null, unapplied: 7, applier: { runs: false, error: 1062 } },
       },
       "the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and has received 7 transactions that it has not applied; its applier has stopped, with MySQL's error 1062, so it is not restarted",
-      { primary: 0, member: 2, graceSeconds: 180, said: { ...caughtUp, unapplied: 7 } },
+      { primary: 0, member: 2, graceSeconds: 180, state: null, said: { ...caughtUp, unapplied: 7 } },
       'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and has received 7 transactions that it has not applied; its applier works, so it is not restarted',
+      { primary: 0, member: 2, graceSeconds: 180, state: 'Failed', said: null },
+      'MOCO reports the cluster as Failed: it does not reach the primary moco-test-0, although the pod is ready; moco-test-2 runs and may have received transactions that nobody has applied yet, so it is not restarted',
     ],
   },
   MemberUnreachable: {

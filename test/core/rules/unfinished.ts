@@ -1,4 +1,4 @@
-import type { fleet as fleetRules } from '../../../src/core/rules/fleet.ts';
+import type { fleet as fleetRules, turn as turnRules } from '../../../src/core/rules/fleet.ts';
 import type { refusedOnNodes } from '../../../src/core/rules/refused-on-nodes.ts';
 import type { failing as failingRules, unfinished as unfinishedRules } from '../../../src/core/rules/unfinished.ts';
 import { fleetHolds, stale } from '../cluster-builder.ts';
@@ -15,6 +15,14 @@ export const failing: Examples<keyof typeof failingRules> = {
       evidence: { kind: 'crashLooping', container: 'mysqld', restarts: 7 },
     }),
     says: 'the new revision fails on moco-test-2: container mysqld has not been ready since it restarted, 7 restarts; no other member gets it until the template is corrected',
+    alsoSays: [
+      {
+        member: 2,
+        evidence: { kind: 'waiting', container: 'istio-proxy', reason: 'CrashLoopBackOff', restarts: 4 },
+        injected: 'istio-proxy',
+      },
+      'the new revision fails on moco-test-2: container istio-proxy waits: CrashLoopBackOff, 4 restarts; admission has added container istio-proxy, which the template does not have (see `kubectl get mutatingwebhookconfigurations`): no other member gets the revision until that container works',
+    ],
     justDoesNot: when(
       stale().members(member(2).updated().down('CrashLoopBackOff')).memory({ verified: true }),
       notYet(2, 'down', crashing),
@@ -53,7 +61,7 @@ export const unfinished: Examples<keyof typeof unfinishedRules> = {
       { members: [1, 2], message: null },
       'moco-test-1, moco-test-2 do not exist',
       { members: [2], message: 'exceeded quota: pods' },
-      'moco-test-2 does not exist: exceeded quota: pods',
+      'moco-test-2 does not exist: exceeded quota: pods (see `kubectl describe resourcequota pods`)',
     ],
   },
   Scaling: {
@@ -77,11 +85,11 @@ export const refused: Examples<keyof typeof refusedOnNodes> = {
       {},
       60,
     ),
-    says: 'node n-1 can not get an image of the update revision: not found',
+    says: 'node n-1 cannot get an image of the update revision: not found',
     justDoesNot: when(stale().preflight(), next),
     alsoSays: [
       { nodeName: 'n-1', message: 'mysql:8: not found', others: 2 },
-      'node n-1 (and 2 more) can not get an image of the update revision: mysql:8: not found',
+      'node n-1 (and 2 more) cannot get an image of the update revision: mysql:8: not found',
     ],
   },
   ConfigurationRefused: {
@@ -116,6 +124,10 @@ export const fleet: Examples<keyof typeof fleetRules> = {
     'SequencesUnreadable',
     'the controller cannot read MySQLRolloutSequences: mysqlrolloutsequences is forbidden',
   ),
+  SequenceGone: waitsForOthers(
+    'SequenceGone',
+    'MySQLRolloutSequence production selected this cluster and no longer exists; the deletion takes effect at 2026-07-01T12:00:00Z',
+  ),
   SequenceConflict: waitsForOthers(
     'SequenceConflict',
     'more than one MySQLRolloutSequence selects this cluster: by-team, production',
@@ -126,8 +138,18 @@ export const fleet: Examples<keyof typeof fleetRules> = {
   ),
   StageFailing: waitsForOthers(
     'StageFailing',
-    '1 rollouts of stage canary of sequence production fail, prod/orders among them; more than 0 keep all others from beginning',
+    'prod/orders fails in stage canary of sequence production (maxFailures 0): no other cluster begins',
   ),
+  StageMemberGone: {
+    ...waitsForOthers(
+      'StageMemberGone',
+      'prod/orders failed in stage canary of sequence production, and was deleted, taken offline or given other labels since: a person has to let the others begin',
+    ),
+    alsoSays: [
+      { ...fleetHolds.StageMemberGone, failing: false },
+      'prod/orders was the last cluster of stage canary of sequence production, and was deleted, taken offline or given other labels in the middle of a change: nothing shows that the change works',
+    ],
+  },
   AwaitingEarlierStage: waitsForOthers(
     'AwaitingEarlierStage',
     'stage canary of sequence production goes first: 2 of 5 clusters are not up to date and healthy, prod/orders among them',
@@ -142,6 +164,13 @@ export const fleet: Examples<keyof typeof fleetRules> = {
     says: 'sequence production lets a change settle for 5m30s, until 2026-07-01T12:00:00Z: it may not have reached the earlier stages yet',
     justDoesNot: when(stale().waitingForOthers(fleetHolds.AwaitingSettle, 0), next),
   },
+  FleetFailing: waitsForOthers(
+    'FleetFailing',
+    'the rollouts of prod/orders and 2 more fail (--max-failing-rollouts 3): no other cluster begins',
+  ),
+};
+
+export const turn: Examples<keyof typeof turnRules> = {
   AwaitingStageSlot: {
     ...waitsForOthers(
       'AwaitingStageSlot',
@@ -152,21 +181,21 @@ export const fleet: Examples<keyof typeof fleetRules> = {
       '1 cluster of stage most of sequence production may be rolling at a time; this one is number 4 in the queue',
     ],
   },
-  FleetFailing: waitsForOthers(
-    'FleetFailing',
-    '3 rollouts in the fleet fail, prod/orders among them; from 3 on no other one begins (--max-failing-rollouts)',
-  ),
   AwaitingFleetSlot: {
-    applies: held(stale().queued(4, 2), { place: 4, limit: 2, stalled: 0 }),
+    applies: held(stale().queued(4, 2), { place: 4, limit: 2, stuck: [] }),
     says: '2 clusters may be rolling at a time; this one is number 4 in the queue',
     justDoesNot: when(stale().queued(4, 2).members(member(1).down('ImagePullBackOff')), deletes('MemberDown', 1)),
     alsoSays: [
-      { place: 4, limit: 2, stalled: 1 },
-      '2 clusters may be rolling at a time; this one is number 4 in the queue; a stalled rollout occupies a slot',
-      { place: 4, limit: 1, stalled: 0, first: 'prod/orders' },
+      { place: 4, limit: 2, stuck: [{ cluster: 'prod/orders', rule: 'MemberMissing' }] },
+      '2 clusters may be rolling at a time; this one is number 4 in the queue; a slot is occupied by a cluster that may need a person: prod/orders (MemberMissing)',
+      { place: 4, limit: 1, stuck: [], first: 'prod/orders' },
       'prod/orders goes first, and no member of it has verified its revision yet (--verify-first-cluster); this one is number 4 in the queue',
-      { place: 4, limit: 3, stalled: 2 },
-      '3 clusters may be rolling at a time; this one is number 4 in the queue; stalled rollouts occupy 2 slots',
+      {
+        place: 4,
+        limit: 3,
+        stuck: ['a', 'b', 'c', 'd'].map((name) => ({ cluster: `prod/${name}`, rule: 'MemberMissing' })),
+      },
+      '3 clusters may be rolling at a time; this one is number 4 in the queue; 4 slots are occupied by clusters that may need a person: prod/a (MemberMissing), prod/b (MemberMissing), prod/c (MemberMissing) (and 1 more)',
     ],
   },
   AwaitingFleetInterval: {

@@ -11,6 +11,10 @@ export const untouchable: Examples<keyof typeof untouchableRules> = {
     }),
     says: "the cluster's objects contradict each other: the primary index 3 is not one of 3 members",
     justDoesNot: when(stale().primaryAt(2), evicts('ReplicaHealthy', 1)),
+    alsoSays: [
+      { problem: 'pod moco-test-2 is Ready, and its container mysqld is not' },
+      "the cluster's objects contradict each other: pod moco-test-2 is Ready, and its container mysqld is not",
+    ],
   },
   ClusterDeleting: {
     applies: held(stale().mysqlCluster({ deleting: true })),
@@ -57,6 +61,16 @@ export const everything: Examples<keyof typeof everythingRules> = {
     applies: held(stale().but({ settingsProblem: 'spec.partition is -1.' }), { problem: 'spec.partition is -1.' }),
     says: 'the settings are invalid: spec.partition is -1',
     justDoesNot: when(stale(), next),
+  },
+  PolicyGone: {
+    applies: held(
+      stale().but({ policyGone: { policy: 'MySQLRolloutPolicy/freeze', sinceSeconds: 29 } }),
+      { policy: 'MySQLRolloutPolicy/freeze' },
+      {},
+      1,
+    ),
+    says: 'MySQLRolloutPolicy/freeze decided settings of this cluster and no longer exists; the settings without it apply after 30 s',
+    justDoesNot: when(stale().but({ policyGone: { policy: 'MySQLRolloutPolicy/freeze', sinceSeconds: 30 } }), next),
   },
   StatefulSetDeleting: {
     applies: held(stale().statefulSet({ deleting: true })),
@@ -156,7 +170,13 @@ export const everything: Examples<keyof typeof everythingRules> = {
       {},
       1,
     ),
-    says: "4 update revisions within ten minutes: two writers seem to overwrite each other's template; the rollout goes on at in 1 s unless another one appears",
+    says: '4 update revisions within ten minutes: somebody writes the pod template again and again; the rollout continues at in 1 s unless another one appears',
     justDoesNot: when(stale().memory({ recentRevisions: appeared(1, 100, 200, 600) }), next),
+    alsoSays: [
+      { revisions: 5, until: 'T', writers: ['kubectl-edit (MySQLCluster)'] },
+      '5 update revisions within ten minutes: kubectl-edit (MySQLCluster) writes the pod template again and again; the rollout continues at T unless another one appears',
+      { revisions: 4, until: 'T', writers: ['helm (MySQLCluster)', 'reloader (StatefulSet)'] },
+      '4 update revisions within ten minutes: helm (MySQLCluster), reloader (StatefulSet) have written the pod template, helm (MySQLCluster) last; the rollout continues at T unless another one appears',
+    ],
   },
 };

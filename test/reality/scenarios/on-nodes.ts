@@ -72,6 +72,11 @@ const cutOff: Trouble['begin'] = async (node) => {
   return () => node.reconnect();
 };
 
+const cutOffPods: Trouble['begin'] = async (node) => {
+  await node.cutOffPods();
+  return () => node.reconnectPods();
+};
+
 const cordon: Trouble['begin'] = async (node, { bed }) => {
   await bed.cluster.kubectl('cordon', node.name);
   return async () => void (await bed.cluster.kubectl('uncordon', node.name));
@@ -112,6 +117,18 @@ const duringRollouts: readonly Scenario[] = (
     },
     { slug: 'cut-primary', title: 'the primary’s node does not reach the API server', of: 'primary', begin: cutOff },
     { slug: 'cut-replica', title: 'a replica’s node does not reach the API server', of: 'replica', begin: cutOff },
+    {
+      slug: 'pods-cut-primary',
+      title: 'nobody reaches the pods on the primary’s node, which stay Ready',
+      of: 'primary',
+      begin: cutOffPods,
+    },
+    {
+      slug: 'pods-cut-replica',
+      title: 'nobody reaches the pods on a replica’s node, which stay Ready',
+      of: 'replica',
+      begin: cutOffPods,
+    },
     {
       slug: 'drain-replica',
       title: 'the node of a replica is drained in the middle',

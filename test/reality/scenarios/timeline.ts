@@ -8,7 +8,12 @@ import {
 } from '../../../src/moco/names.ts';
 import type { MySQLCluster, StatefulSet } from '../../support/moco/objects.ts';
 import type { Change } from '../../verification/witness/moment.ts';
-import type { WitnessedJob, WitnessedObject, WitnessedPod } from '../../verification/witness/objects.ts';
+import type {
+  WitnessedJob,
+  WitnessedObject,
+  WitnessedPod,
+  WitnessedPolicy,
+} from '../../verification/witness/objects.ts';
 
 /** Something that a person who reads a rollout wants to know, and when it was. */
 export interface Entry {
@@ -62,6 +67,8 @@ function sentenceOf(kind: Change['kind'], object: WitnessedObject): string {
       return object.metadata.deletionTimestamp === undefined ? 'kept' : 'is being deleted';
     case 'Job':
       return jobSentence(object);
+    case 'MySQLRolloutPolicy':
+      return (object as WitnessedPolicy).spec?.enforced?.paused === true ? 'pauses' : 'does not pause';
   }
 }
 

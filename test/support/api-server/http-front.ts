@@ -19,8 +19,13 @@ export class HttpFront {
     });
   }
 
+  /** Its answers have no `Date`: the time of this machine is not that of a test. */
   static start(answer: RequestListener): Promise<HttpFront> {
-    return new HttpFront(createServer(answer)).open();
+    const undated: RequestListener = (request, response) => {
+      response.sendDate = false;
+      answer(request, response);
+    };
+    return new HttpFront(createServer(undated)).open();
   }
 
   async open(): Promise<this> {

@@ -3,6 +3,7 @@ import type { Namespaces } from './namespaces.ts';
 
 const bridge = 'nodes';
 const cutTable = 'cut_off';
+const podsTable = 'pods_cut_off';
 
 /** The bridge that the nodes are attached to, and the way to Services. */
 export async function openBridge(controlPlane: Namespaces): Promise<void> {
@@ -45,6 +46,21 @@ export async function cutOffFromApiServer(node: Namespaces): Promise<void> {
 
 export async function reconnectToApiServer(node: Namespaces): Promise<void> {
   await node.runInNetwork('nft', `delete table inet ${cutTable}`);
+}
+
+/**
+ * Drops what goes between the pods of a node and everything outside it. The kubelet, and its probes, go on, so the
+ * pods stay Ready.
+ */
+export async function cutOffPods(node: Namespaces, number: number): Promise<void> {
+  const subnet = podSubnet(number);
+  const drops = [`ip saddr ${subnet} ip daddr != ${subnet} drop`, `ip daddr ${subnet} ip saddr != ${subnet} drop`];
+  const chain = ['chain forward {', 'type filter hook forward priority 0', ...drops, '}'].join('\n');
+  await node.runInNetwork('nft', [`table inet ${podsTable} {`, chain, '}'].join('\n'));
+}
+
+export async function reconnectPods(node: Namespaces): Promise<void> {
+  await node.runInNetwork('nft', `delete table inet ${podsTable}`);
 }
 
 /** As if its cable were pulled, and put in again. */

@@ -7,7 +7,15 @@ import type { SupervisedProcess } from '../control-plane/supervised-process.ts';
 import { addresses, apiServerUrl, nodeAddress } from './addresses.ts';
 import { makeCgroup, removeCgroups } from './cgroups.ts';
 import { Namespaces } from './namespaces.ts';
-import { attachNode, cutOffFromApiServer, reconnectToApiServer, setCable, setRate } from './network.ts';
+import {
+  attachNode,
+  cutOffFromApiServer,
+  cutOffPods,
+  reconnectPods,
+  reconnectToApiServer,
+  setCable,
+  setRate,
+} from './network.ts';
 import { containerdConfiguration, kubeletConfiguration, podNetwork, registries } from './node-files.ts';
 import type { ClusterPrograms } from './programs.ts';
 
@@ -127,6 +135,15 @@ export class ClusterNode {
 
   reconnect(): Promise<void> {
     return reconnectToApiServer(this.namespaces);
+  }
+
+  /** Nobody outside reaches its pods, nor do they reach anybody. The kubelet goes on, so they stay Ready. */
+  cutOffPods(): Promise<void> {
+    return cutOffPods(this.namespaces, this.#options.number);
+  }
+
+  reconnectPods(): Promise<void> {
+    return reconnectPods(this.namespaces);
   }
 
   /** Neither it nor its pods reach anything beyond it. */

@@ -22,6 +22,8 @@ export interface ServerOptions {
   readonly runtimeConfig: Readonly<Record<string, boolean>>;
   /** Controllers beyond {@link defaultControllers}. */
   readonly moreControllers: readonly string[];
+  /** Whether pods need a ServiceAccount that exists. The stand-in for MOCO makes none. */
+  readonly serviceAccountAdmission: boolean;
   /** Given last, so they win. */
   readonly moreApiServerFlags: readonly string[];
 }
@@ -88,7 +90,7 @@ export function apiServerFlags(files: ServerFiles, options: ServerOptions): stri
     '--service-cluster-ip-range=10.96.0.0/12',
     '--authorization-mode=RBAC',
     '--endpoint-reconciler-type=none',
-    '--disable-admission-plugins=ServiceAccount',
+    ...(options.serviceAccountAdmission ? [] : ['--disable-admission-plugins=ServiceAccount']),
     ...(Object.keys(options.runtimeConfig).length === 0 ? [] : [`--runtime-config=${pairs(options.runtimeConfig)}`]),
     ...(files.audit === null ? [] : auditFlags(files.audit)),
     ...gates(options),

@@ -8,6 +8,7 @@ import { Loop, type LoopOptions } from './loop.ts';
 import type { Pod } from './objects.ts';
 import { ObjectsOfClusters } from './objects-of-clusters.ts';
 import { perform } from './perform.ts';
+import { Renewals } from './renewals.ts';
 import { type ClusteringDurations, defaultSettings, type PartitionIntervals, type Settings } from './settings.ts';
 import type { Write, WrittenKind } from './write.ts';
 
@@ -68,6 +69,7 @@ class Moco implements MocoStandIn {
   readonly #looks: Looks;
   readonly #loops = new Map<string, ClusterLoops>();
   readonly #reconcilers = new PQueue({ concurrency: concurrentReconciles });
+  readonly #renewals: Renewals;
   readonly #listeners = new Set<(namespace: string, clusterName: string) => void>();
   #paused = true;
 
@@ -83,6 +85,7 @@ class Moco implements MocoStandIn {
       partition: { ...defaultSettings.partition, ...partition },
     };
     this.#client = client;
+    this.#renewals = new Renewals(client, world);
     this.#looks = new Looks({
       view: (...cluster) => this.#objects.view(...cluster),
       now: () => ({ monotonicMilliseconds: world.monotonic(), wallMilliseconds: world.wall() }),
@@ -120,6 +123,7 @@ class Moco implements MocoStandIn {
 
   async pause(): Promise<void> {
     this.#paused = true;
+    await this.#renewals.stop();
     const loops = [...this.#loops.values()];
     this.#loops.clear();
     await Promise.all(loops.flatMap((one) => Object.values(one)).map(async (loop) => loop?.stop()));
@@ -128,6 +132,7 @@ class Moco implements MocoStandIn {
 
   async resume(): Promise<void> {
     this.#paused = false;
+    this.#renewals.start();
     for (const { namespace, name } of this.#objects.clusters()) {
       this.#changed('MySQLCluster', namespace, name);
       this.#loops.get(key(namespace, name))?.lowerPartition?.trigger();

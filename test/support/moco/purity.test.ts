@@ -12,6 +12,7 @@ const impure = new Set([
   'loop.ts',
   'objects-of-clusters.ts',
   'perform.ts',
+  'renewals.ts',
   'webhook-server.ts',
 ]);
 

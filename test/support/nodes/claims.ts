@@ -9,16 +9,44 @@ export interface ClaimWrite {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/** The PersistentVolume of a claim. It may be there already. */
+export interface VolumeWrite {
+  readonly verb: 'createVolume';
+  readonly namespace: '';
+  readonly name: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+function volumeOf({ metadata, spec }: PersistentVolumeClaim): VolumeWrite {
+  const { namespace, name, uid } = metadata;
+  const body = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: `pvc-${uid}` },
+    spec: {
+      capacity: { storage: spec.resources?.requests?.['storage'] ?? '1Gi' },
+      accessModes: spec.accessModes ?? ['ReadWriteOnce'],
+      hostPath: { path: '/nowhere' },
+      claimRef: { kind: 'PersistentVolumeClaim', namespace, name, uid },
+    },
+  };
+  return { verb: 'createVolume', namespace: '', name: `pvc-${uid}`, body };
+}
+
 /** Volumes are there at once and grow at once; nothing is behind them. */
-export function claimStep({ metadata, spec, status }: PersistentVolumeClaim): readonly ClaimWrite[] {
+export function claimStep(claim: PersistentVolumeClaim): readonly (ClaimWrite | VolumeWrite)[] {
+  const { metadata, spec, status } = claim;
   if (metadata.deletionTimestamp !== undefined) {
     return [];
   }
   const { namespace, name, uid } = metadata;
   const wanted = spec.resources?.requests?.['storage'];
-  const bound: readonly ClaimWrite[] =
+  const bound: readonly (ClaimWrite | VolumeWrite)[] =
     spec.volumeName === undefined
-      ? [{ verb: 'patchClaim', namespace, name, subresource: null, body: { spec: { volumeName: `pvc-${uid}` } } }]
+      ? [
+          volumeOf(claim),
+          { verb: 'patchClaim', namespace, name, subresource: null, body: { spec: { volumeName: `pvc-${uid}` } } },
+        ]
       : [];
   const upToDate = status?.phase === 'Bound' && status.capacity?.['storage'] === wanted;
   return upToDate || wanted === undefined

@@ -1,7 +1,8 @@
 import type { ContentType } from '../../../src/kube/api-client.ts';
-import { path, persistentVolumeClaims, pods } from '../../../src/kube/resource.ts';
+import { isAlreadyExists } from '../../../src/kube/api-error.ts';
+import { path, persistentVolumeClaims, persistentVolumes, pods } from '../../../src/kube/resource.ts';
 import type { ObjectClient } from '../object-client.ts';
-import type { ClaimWrite } from './claims.ts';
+import type { ClaimWrite, VolumeWrite } from './claims.ts';
 import type { PodWrite } from './write.ts';
 
 const strategicMergePatch = 'application/strategic-merge-patch+json';
@@ -14,7 +15,7 @@ interface Request {
 }
 
 /** What a write sends to the API server. */
-export function requestOf(write: PodWrite | ClaimWrite): Request {
+export function requestOf(write: PodWrite | ClaimWrite | VolumeWrite): Request {
   const { namespace, name } = write;
   switch (write.verb) {
     case 'bind': {
@@ -33,6 +34,8 @@ export function requestOf(write: PodWrite | ClaimWrite): Request {
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid }, ...grace };
       return { method: 'DELETE', path: path(pods, { namespace, name }), body };
     }
+    case 'createVolume':
+      return { method: 'POST', path: path(persistentVolumes, {}), body: write.body };
     case 'patchClaim': {
       const place = { namespace, name, ...(write.subresource === null ? {} : { subresource: write.subresource }) };
       const target = path(persistentVolumeClaims, place);
@@ -42,6 +45,11 @@ export function requestOf(write: PodWrite | ClaimWrite): Request {
 }
 
 /** Performs one write, once. Rejects with the API server's error. */
-export async function perform(client: ObjectClient, write: PodWrite | ClaimWrite): Promise<void> {
-  await client.call({ ...requestOf(write), priority: 'status', retries: 0 });
+export async function perform(client: ObjectClient, write: PodWrite | ClaimWrite | VolumeWrite): Promise<void> {
+  try {
+    await client.call({ ...requestOf(write), priority: 'status', retries: 0 });
+  } catch (error) {
+    // Two looks at a claim may both make its volume.
+    if (write.verb !== 'createVolume' || !isAlreadyExists(error)) throw error;
+  }
 }

@@ -22,7 +22,7 @@ export class PodLooks {
    */
   *look(
     pod: Pod,
-    given: Pick<Parameters<typeof kubeletStep>[0], 'settings' | 'now' | 'address'>,
+    given: Pick<Parameters<typeof kubeletStep>[0], 'settings' | 'now' | 'address' | 'closed'>,
     mysqldServes: ((pod: Pod) => boolean) | null,
     isThere: () => boolean,
   ): Look<PodWrite> {

@@ -41,6 +41,8 @@ export interface KubeletInput {
   readonly address: string;
   /** Names of the nodes. */
   readonly nodes: readonly string[];
+  /** Those of them that take no pod, or not this one. Absent: all do. */
+  readonly closed?: ReadonlySet<string>;
 }
 
 /** With the memory of the step so far. */

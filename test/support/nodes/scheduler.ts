@@ -11,22 +11,23 @@ function askedFor({ spec }: Pod): string | undefined {
 }
 
 /** The ordinal spreads the members of a StatefulSet; other pods are spread by the length of their names. */
-function nodeFor(pod: Pod, nodes: readonly string[]): string {
+function nodeFor(pod: Pod, nodes: readonly string[], closed: ReadonlySet<string>): string | null {
   const { name } = pod.metadata;
   const asked = askedFor(pod);
   if (asked !== undefined) return asked;
+  if (nodes.length === 0) throw new Error('Expected at least one node to schedule pods to, got none');
   const ordinal = /-(\d+)$/.exec(name)?.[1];
-  const node = nodes[(ordinal === undefined ? name.length : Number(ordinal)) % nodes.length];
-  if (node === undefined) {
-    throw new Error('Expected at least one node to schedule pods to, got none');
-  }
-  return node;
+  const first = (ordinal === undefined ? name.length : Number(ordinal)) % nodes.length;
+  return [...nodes.slice(first), ...nodes.slice(0, first)].find((node) => !closed.has(node)) ?? null;
 }
+
+const noNodes: ReadonlySet<string> = new Set();
 
 /** The scheduler's action for a pod without a node: binds it, or reports why not. */
 export function scheduleStep(input: KubeletInput & { readonly memory: PodMemory }): KubeletStep {
-  const { pod, memory, faults, settings, now, nodes } = input;
-  if (faults.neverScheduled || !nodes.includes(askedFor(pod) ?? nodes[0] ?? '')) {
+  const { pod, memory, faults, settings, now, nodes, closed = noNodes } = input;
+  const node = nodeFor(pod, nodes, closed);
+  if (faults.neverScheduled || node === null || !nodes.includes(askedFor(pod) ?? nodes[0] ?? '')) {
     return unschedulable(input);
   }
   const wait = memory.seenAt + settings.scheduleMilliseconds - now.monotonicMilliseconds;
@@ -35,7 +36,7 @@ export function scheduleStep(input: KubeletInput & { readonly memory: PodMemory 
   }
   return {
     memory,
-    writes: [{ verb: 'bind', ...target(pod), node: nodeFor(pod, nodes) }],
+    writes: [{ verb: 'bind', ...target(pod), node }],
     requeueAfterMilliseconds: null,
   };
 }

@@ -42,11 +42,15 @@ function abstracted({ cluster, view, mind, faults }: Story): c.Cells {
   cells[c.PHASE] = phases[mind.activity.kind] ?? c.Phase.Watching;
   if (mind.activity.kind === 'switchover') cells[c.TO] = mind.activity.to;
   const conditions = cluster.status?.conditions;
+  const { reason } = conditions?.find(({ type }) => type === 'Healthy') ?? {};
+  const isUnserved = reason === 'Failed' || reason === 'Lost';
   cells[c.STATUS] = isTrue(conditions, 'Healthy')
     ? c.Status.Healthy
     : isTrue(conditions, 'Available')
       ? c.Status.Available
-      : c.Status.Poor;
+      : isUnserved
+        ? c.Status.Unserved
+        : c.Status.Poor;
   cells[c.TARGET] = 1;
   cells[c.COMPUTED] = 1;
   cells[c.SCALE] = c.Scale.Done;

@@ -74,7 +74,8 @@ export const Lead = {
   Repointed: 3,
 } as const;
 
-export const Status = { Poor: 0, Available: 1, Healthy: 2 } as const;
+/** `Unserved`: MOCO does not reach the primary, and calls the cluster Failed or Lost. */
+export const Status = { Poor: 0, Available: 1, Healthy: 2, Unserved: 3 } as const;
 
 /** Of a template change: the user has asked, MOCO has applied, the StatefulSet has seen. */
 export const Stage = { Settled: 0, Asked: 1, Applied: 2 } as const;
@@ -179,7 +180,7 @@ const remembers = ({ folded, badRevision, families }: World): boolean =>
 const onceTrue = (sentence: string) => (value: number) => (value === 1 ? sentence : undefined);
 const asBits = (what: string) => (value: number) => `${what}, as bits: ${value}`;
 const phaseNames = namesOf(Phase);
-const statusNames = ['neither Available nor Healthy', 'Available, not Healthy', 'Healthy'];
+const statusNames = ['Incomplete', 'Available, not Healthy', 'Healthy', 'Failed or Lost'];
 const leadNames = [
   'writes are open',
   'writes are closed',
@@ -364,7 +365,7 @@ export const RESTORE = cell('around', asked('restores'), (value) =>
 export const TOOK = cell('pods', of('new-pods'));
 export const BACK = cell('pods', of('new-pods'));
 /** Members whose mysqld has run at the update revision, on the data that they have, as bits. */
-export const RAN = cell('nobody', of('new-pods'));
+export const RAN = cell('pods', of('new-pods'));
 export const EARLIER = cell('nobody', ({ families }) => (families.has('new-pods') && families.has('template') ? 2 : 0));
 /** Those of `CREATED` whose mysqld has been seen to have started since, in whichever pod, as bits. */
 export const STARTED = cell('memory', of('new-pods'), asBits('noted as started since'));

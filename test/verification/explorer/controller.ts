@@ -5,18 +5,7 @@ import * as facts from './facts.ts';
 import { revisionNumber } from './view.ts';
 import type { World } from './world.ts';
 
-/** Steps that are confirmed and written down, and carry the pod's uid and resourceVersion. */
-export const isDisruptive = ({ kind, demoted }: Verdict): boolean =>
-  kind === 'delete' ||
-  kind === 'evict' ||
-  kind === 'updateInPlace' ||
-  kind === 'resizeInPlace' ||
-  kind === 'demote' ||
-  kind === 'setPartition' ||
-  kind === 'restore' ||
-  (kind === 'undemote' && demoted);
-
-/** Steps that change the StatefulSet alone: they carry its uid and resourceVersion, and nothing is read again before. */
+/** Steps that change the StatefulSet alone: they carry its uid and resourceVersion. */
 export const changesStatefulSet = ({ kind }: Verdict): boolean => kind === 'setStrategy' || kind === 'promoteRevision';
 
 const ofStatefulSet = [c.NEW_PODS, c.FOLLOWS, c.CURRENT, c.TARGET, c.STAGE, c.SCALE] as const;

@@ -1,8 +1,9 @@
 import { decide } from '../../../src/core/decide.ts';
 import type { Decision, HoldRule, Step } from '../../../src/core/decision.ts';
+import { isConfirmed, kindsOf } from '../../../src/core/effects.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
 import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
-import type { RestoreRule, StepRule } from '../../../src/core/step.ts';
+import { isDisruptive, type RestoreRule, type StepRule } from '../../../src/core/step.ts';
 import * as c from './cells.ts';
 import { type Declare, declared } from './declared-effects.ts';
 import type { Layout } from './layout.ts';
@@ -16,6 +17,10 @@ export type Decide = (snapshot: ClusterSnapshot, policy: RolloutPolicy) => Decis
 /** What matters of a decision. */
 export interface Verdict {
   readonly kind: Step['kind'];
+  /** The step acts on pods: it is written down before it is done, and carries their uids and resourceVersions. */
+  readonly disruptive: boolean;
+  /** Everything is read again right before the step is done. */
+  readonly confirmed: boolean;
   /** Members that the step is about, as bits. */
   readonly targets: number;
   readonly rule: StepRule | RestoreRule | null;
@@ -143,6 +148,9 @@ export function verdictOf(decision: Decision, effects: readonly Effect[] = []): 
   const targets = 'targets' in step ? step.targets.reduce((bits, { ordinal }) => bits | c.bit(ordinal), 0) : 0;
   return {
     kind: step.kind,
+    disruptive: isDisruptive(step),
+    // A controller with a mistake may do another step than the one whose effects it declares.
+    confirmed: isDisruptive(step) || isConfirmed(kindsOf(decision.effects)),
     targets,
     rule: 'rule' in step ? step.rule : null,
     reason: step.kind === 'undemote' ? step.reason : null,

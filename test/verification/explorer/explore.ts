@@ -1,6 +1,6 @@
 import { canonical } from './canonical.ts';
 import * as c from './cells.ts';
-import { changesStatefulSet, isDisruptive, perform, remember, untouched } from './controller.ts';
+import { changesStatefulSet, perform, remember, untouched } from './controller.ts';
 import { Decisions, type Verdict } from './decisions.ts';
 import { environmentMoves } from './environment.ts';
 import * as facts from './facts.ts';
@@ -8,6 +8,7 @@ import type { Bounds, Broken, Counterexample, Findings } from './findings.ts';
 import { Frontier } from './frontier.ts';
 import { type Invariant, judge, judgeState, type Wanted } from './judge.ts';
 import { Layout } from './layout.ts';
+import { judgeStrategy } from './new-pods.ts';
 import { observed, undeclared } from './observed-effects.ts';
 import { isAround, isFirstRead, isLastRead } from './reads.ts';
 import { StateTable } from './state-table.ts';
@@ -25,8 +26,11 @@ const intents: readonly Verdict['kind'][] = [
   'restore',
 ];
 
+/** Of an intent that is carried out late. */
 const nothing: Verdict = {
   kind: 'none',
+  disruptive: true,
+  confirmed: true,
   targets: 0,
   rule: null,
   reason: null,
@@ -183,7 +187,7 @@ export class Exploration {
       this.#lateWrite(zero);
       if (!this.#broken.unfenced) return;
     }
-    if (isDisruptive(now)) this.#commit(now, zero, [zero], 2);
+    if (now.confirmed) this.#commit(now, zero, [zero], 2);
     else if (now.kind === 'undemote') this.#act(now, [zero]);
     else if (changesStatefulSet(now) && world.families.has('new-pods')) this.#commit(now, zero, [zero], 1);
     for (let one = 0; one < this.#first.count && this.#found === null; one++) {
@@ -198,13 +202,13 @@ export class Exploration {
     const aroundMoved = isFirstRead(zero, one);
     if (lastMoved) {
       const verdict = this.#withLastRead(zero, one);
-      if (verdict !== now && isDisruptive(verdict) && this.#stands(verdict, zero, one)) {
+      if (verdict !== now && verdict.confirmed && this.#stands(verdict, zero, one)) {
         this.#commit(verdict, one, [zero, one], 1);
       }
     }
     if (aroundMoved) {
       const verdict = decisions.of(zero, one, one);
-      if (isDisruptive(verdict)) this.#commit(verdict, one, [zero, one], 1);
+      if (verdict.confirmed) this.#commit(verdict, one, [zero, one], 1);
     }
     const configuring = (one[c.PHASE] as number) >= c.Phase.Repointing && world.families.size === 0;
     if (configuring && !aroundMoved) return;
@@ -214,7 +218,7 @@ export class Exploration {
       const last = second.states[two] as c.Cells;
       if (((second.kinds[two] as number) & moco) !== 0 && isLastRead(one, last)) {
         const verdict = this.#withLastRead(zero, last);
-        if (isDisruptive(verdict)) this.#confirmed(verdict, [zero, one, last], 0);
+        if (verdict.confirmed) this.#confirmed(verdict, [zero, one, last], 0);
         if (aroundMoved) this.#confirmed(decisions.of(zero, one, last), [zero, one, last], 1);
       }
       if (aroundMoved) this.#confirmed(decisions.of(zero, last, last), [zero, one, last], 2);
@@ -233,7 +237,7 @@ export class Exploration {
 
   /** The pods were read at `read` of the path, and the step is done at its end. */
   #confirmed(verdict: Verdict, path: readonly c.Cells[], read: number): void {
-    if (!isDisruptive(verdict)) return;
+    if (!verdict.confirmed) return;
     for (let at = read + 1; at < path.length; at++) {
       if (!this.#stands(verdict, path[at - 1] as c.Cells, path[at] as c.Cells)) return;
     }
@@ -247,7 +251,7 @@ export class Exploration {
   /** Done at once, or after at most so many moves that leave its pods alone. */
   #commit(verdict: Verdict, at: c.Cells, path: readonly c.Cells[], moves: number): void {
     if (this.#found !== null) return;
-    if (this.world.families.has('late-write') && isDisruptive(verdict)) this.#intend(verdict, at);
+    if (this.world.families.has('late-write') && verdict.disruptive) this.#intend(verdict, at);
     this.#act(verdict, path);
     if (moves === 0) return;
     const next = this.#between[moves] as Successors;
@@ -268,22 +272,29 @@ export class Exploration {
 
   #act(verdict: Verdict, path: readonly c.Cells[]): void {
     const now = path.at(-1) as c.Cells;
-    const window = this.#broken.unconfirmed ? [now] : path;
+    const window = this.#isUnconfirmed(verdict) ? [now] : path;
     const { violated, race, taken } = judge(verdict, window, this.world, this.#isWanted);
-    const twice = now[c.INTENT] !== 0 && now[c.INTENDED] !== 0 && isDisruptive(verdict);
+    const twice = now[c.INTENT] !== 0 && now[c.INTENDED] !== 0 && verdict.disruptive;
     if (race) this.#races++;
     if (violated !== null) return this.#find(violated, path, verdict);
+    const unkept = this.world.families.has('new-pods') ? judgeStrategy(verdict, window, this.world) : null;
+    if (unkept !== null && this.#isWanted(unkept)) return this.#find(unkept, path, verdict);
     if (twice && this.#isWanted('I1')) return this.#find('I1', path, verdict);
     this.#steps++;
     perform(verdict, now, this.#after, this.world, taken, path[0]);
-    if (isDisruptive(verdict)) this.#observe(verdict, path);
+    if (verdict.disruptive) this.#observe(verdict, path);
     // Whoever decided while the primary served is not to blame for what its death has made of the step.
     if ((path[0] as c.Cells)[c.TOP] === 0 && isTaken(verdict, (now[c.TOP] as number) - 1)) this.#after[c.TOP] = 0;
-    if (now[c.INTENT] !== 0 && isDisruptive(verdict)) {
+    if (now[c.INTENT] !== 0 && verdict.disruptive) {
       this.#after[c.INTENT] = 0;
       this.#after[c.INTENDED] = 0;
     }
     this.#reach(this.#after, this.#at);
+  }
+
+  #isUnconfirmed(verdict: Verdict): boolean {
+    const { unconfirmed = false } = this.#broken;
+    return unconfirmed === 'StatefulSet' ? changesStatefulSet(verdict) : unconfirmed;
   }
 
   /** What the step has done, and would have done at every moment since it was decided, is what it was declared to do. */

@@ -184,6 +184,15 @@ export function isGoing(cells: c.Cells, ordinal: number): boolean {
   return lost || isMissing(cells, ordinal) || isTerminating(cells, ordinal);
 }
 
+/**
+ * The revision of the newest mysqld that has started on the data of a member. `null` of an updated one in which none has,
+ * where the template may have changed more than once.
+ */
+export function dataOf(cells: c.Cells, ordinal: number, { families }: World): number | null {
+  if (!isUpdated(cells, ordinal) || has(cells[c.RAN], ordinal)) return cells[c.REVISION + ordinal] as number;
+  return families.has('template') ? null : 0;
+}
+
 /** mysqld of this pod has run. */
 export function hasRun(cells: c.Cells, ordinal: number): boolean {
   switch (healthOf(cells, ordinal)) {

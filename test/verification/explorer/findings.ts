@@ -8,8 +8,8 @@ export interface Broken {
   readonly decide?: Decide;
   /** What its steps are said to do. */
   readonly declare?: Declare;
-  /** Acts on what it once decided, however long ago. */
-  readonly unconfirmed?: boolean;
+  /** Acts on what it once decided, however long ago; or only where it changes the StatefulSet alone. */
+  readonly unconfirmed?: boolean | 'StatefulSet';
   /** Reads the pods before what says which of them are stale, or beside it. */
   readonly podsFirst?: boolean;
   /** Leaves uid and resourceVersion out. */

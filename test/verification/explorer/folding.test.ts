@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import * as c from './cells.ts';
-import { isDisruptive } from './controller.ts';
 import type { Verdict } from './decisions.ts';
 import { Exploration } from './explore.ts';
 import { fold } from './fold.ts';
@@ -52,7 +51,7 @@ function standInOf(state: c.Cells, folded: Exploration): c.Cells | null {
 }
 
 function mayAlso(verdict: Verdict, folded: Exploration, cells: c.Cells): boolean {
-  if (!isDisruptive(verdict)) return true;
+  if (!verdict.disruptive) return true;
   const { kind, targets } = folded.decisions.of(cells, cells, cells);
   return kind === verdict.kind && targets === verdict.targets;
 }

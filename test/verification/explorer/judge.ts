@@ -436,10 +436,10 @@ const isDue = (cells: c.Cells, ordinal: number, world: World): boolean =>
 function rolesMove(cells: c.Cells, n: number): boolean {
   const unsettled = facts.count(cells, n, (at, one) => facts.participates(at, one) && at[c.SETTLED + one] === 0);
   const index = cells[c.INDEX] as number;
+  const waits = cells[c.STATUS] === c.Status.Poor && cells[c.GRACE] === 0;
   const opening =
-    cells[c.STATUS] === c.Status.Poor &&
+    (waits || cells[c.STATUS] === c.Status.Unserved) &&
     facts.participates(cells, index) &&
-    cells[c.SETTLED + index] === 1 &&
-    cells[c.GRACE] === 0;
+    cells[c.SETTLED + index] === 1;
   return unsettled > 0 || opening;
 }

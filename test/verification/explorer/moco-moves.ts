@@ -1,6 +1,7 @@
 import {
   type ClusteringFacts,
   candidates,
+  type DecidedState,
   elected,
   has,
   isAvailable,
@@ -143,7 +144,7 @@ function pass(cells: c.Cells, world: World, out: Successors, agentsGone: boolean
   if (facts.count(cells, facts.replicasOf(cells, world), facts.isMissing) > 0) return;
   const known = clusteringFacts(cells, world, agentsGone);
   const state = stateOf(known);
-  const status = isHealthy(state) ? Status.Healthy : isAvailable(state) ? Status.Available : Status.Poor;
+  const status = statusOf(state);
   const next = out.add(cells, kinds);
   next[c.STATUS] = status;
   if (world.families.has('two-at-once')) next[c.SYNCED] = syncedReplicas(known);
@@ -170,10 +171,16 @@ function pass(cells: c.Cells, world: World, out: Successors, agentsGone: boolean
   if (!begins && status === cells[c.STATUS] && next[c.SYNCED] === cells[c.SYNCED]) out.drop();
 }
 
+/** What a pass writes into the MySQLCluster. */
+function statusOf(state: DecidedState): number {
+  if (state === 'Failed' || state === 'Lost') return Status.Unserved;
+  return isHealthy(state) ? Status.Healthy : isAvailable(state) ? Status.Available : Status.Poor;
+}
+
 /** Operations that a pass may have begun, not remembered: each may be done whenever it could have been begun. */
 function anyTime(cells: c.Cells, world: World, out: Successors): void {
   const index = cells[c.INDEX] as number;
-  const poor = cells[c.STATUS] === Status.Poor;
+  const poor = cells[c.STATUS] === Status.Poor || cells[c.STATUS] === Status.Unserved;
   if (!facts.answers(cells, index)) return;
   if (cells[c.LEAD] === Lead.Moved) {
     if (!poor) return;

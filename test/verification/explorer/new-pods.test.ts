@@ -54,6 +54,10 @@ describe('every reachable state in which pods are taken away', () => {
     expect(explored.advances(lossOf(3)).get('goal')).to.be.greaterThan(0);
   });
 
+  it('of three members keeps the invariants and makes progress where a person pins one', () => {
+    explored.advances(lossOf(3, { requests: new Set(['pins']) }));
+  });
+
   it('of three members keeps the invariants and makes progress where a person gives a member back its revision', () => {
     explored.advances(lossOf(3, { badRevision: true, faults: 0, requests: new Set(['restores']) }));
   });

@@ -1,7 +1,7 @@
 import * as c from './cells.ts';
 import type { Verdict } from './decisions.ts';
 import * as facts from './facts.ts';
-import { revisionName } from './view.ts';
+import { revisionName, revisionNumber } from './view.ts';
 import type { World } from './world.ts';
 
 // What comes back of a member that somebody else takes, judged on the truth: whose doing it is that a pod goes, and what
@@ -31,20 +31,22 @@ export function isLost(cells: c.Cells, ordinal: number, world: World): boolean {
   return isStale(cells, ordinal) && !has(cells[c.TOOK], ordinal) && isHeld(cells, ordinal, world);
 }
 
-/** It has worked at a verified update revision, or may have, and its pod is going or gone. */
-export function isUpdatedGone(cells: c.Cells, ordinal: number, { replicas }: World): boolean {
-  if (!facts.isGoing(cells, ordinal) || has(cells[c.BACK], ordinal)) return false;
-  return facts.isUpdated(cells, ordinal) && facts.isVerified(cells, replicas);
+/** Another pod of it is about to be created, and no step has taken the one before to restore it. */
+const isAwaited = (cells: c.Cells, ordinal: number): boolean =>
+  facts.isGoing(cells, ordinal) && !has(cells[c.BACK], ordinal);
+
+/** Its data are of the update revision, and its pod is going or gone. */
+export function isUpdatedGone(cells: c.Cells, ordinal: number): boolean {
+  return isAwaited(cells, ordinal) && facts.isUpdated(cells, ordinal) && has(cells[c.RAN], ordinal);
 }
 
-/** What the pod was that a step has taken, and that is gone, nobody can see any more. */
-const isTakenGone = (cells: c.Cells, ordinal: number): boolean =>
-  facts.isMissing(cells, ordinal) && has(cells[c.TOOK], ordinal);
+/** Another pod of it is about to be created, and its mysqld may not open the data if it is of that revision. */
+const isSetBackBy = (cells: c.Cells, ordinal: number, revision: number, world: World): boolean =>
+  isAwaited(cells, ordinal) && facts.dataOf(cells, ordinal, world) !== revision;
 
-/** It went before the controller had written down that it was updated, or that it was back from a restore. */
-const isUnnoticed = (cells: c.Cells, ordinal: number): boolean =>
-  facts.isMissing(cells, ordinal) &&
-  (cells[c.NOTED] === 0 || has(cells[c.WAITING], ordinal) || has(cells[c.RESTORING], ordinal));
+/** The data of every member are of the current revision. */
+const suitsEveryMember = (cells: c.Cells, world: World): boolean =>
+  ordinals(world).every((one) => facts.dataOf(cells, one, world) === cells[c.CURRENT]);
 
 /** It comes back at the revision that it had, or at another one than the update revision if a restore has taken it. */
 export function comesBack(cells: c.Cells, ordinal: number): boolean {
@@ -79,41 +81,46 @@ const isNext = ({ newPods, hold }: Verdict, cells: c.Cells, ordinal: number): bo
   !has(cells[c.BACK], ordinal);
 
 /**
- * The only way to come back updated is to be created before the next decision. A demotion is taken back first, which is
- * one write, and nothing is known before the StatefulSet controller has observed the StatefulSet.
+ * The only way to come back updated is to be created before the next decision, or beside a pod that a step of ours has
+ * taken. A demotion is taken back first, which is one write, and nothing is known before the StatefulSet controller has
+ * observed the StatefulSet. Nobody is kept whose pods are created beside those of a member with other data, nor whose node
+ * does not answer, which may last for hours, where other data are about.
  */
 function keepsLost(verdict: Verdict, cells: c.Cells, world: World): boolean {
   if (verdict.kind === 'undemote' || !facts.isObserved(cells)) return true;
+  const isPatient = suitsEveryMember(cells, world);
   const lost = ordinals(world).filter(
     (one) =>
       isLost(cells, one, world) &&
       !has(verdict.targets, one) &&
       !isNext(verdict, cells, one) &&
-      !isUnknown(cells, one, world),
+      !isUnknown(cells, one, world) &&
+      (isPatient || facts.healthOf(cells, one) !== c.Health.Unreachable),
   );
-  if (lost.length === 0) return true;
-  const isVerified = facts.isVerified(cells, world.replicas);
-  if (ordinals(world).some((one) => isUpdatedGone(cells, one, world) || (isVerified && isTakenGone(cells, one))))
-    return true;
+  const [first] = lost;
+  if (first === undefined) return true;
+  const isOwn = (one: number): boolean => isAwaited(cells, one) && has(cells[c.TOOK], one);
+  const kept = facts.dataOf(cells, first, world);
+  const isAlone = kept === null || ordinals(world).some((one) => isSetBackBy(cells, one, kept, world));
+  if (isAlone || ordinals(world).some(isOwn)) return true;
   const stays = verdict.newPods !== 'UpdateRevision';
   return lost.some((one) => (stays && comesBack(cells, one)) || makesItSo(verdict, cells, one));
 }
 
 /**
- * Nobody who has worked at the update revision comes back at the current one, but who was lost between two decisions: new
- * pods do not come up at it while such a member is going, nor while one works and nobody is to come back at it.
+ * Nobody comes back at another revision than that of its data, but who was lost between two decisions: new pods do not
+ * come up at it while such a member is going, nor while there is one and nobody is to come back at it.
  */
 function setsNobodyBack(verdict: Verdict, cells: c.Cells, world: World): boolean {
   if (cells[c.NEW_PODS] === c.NewPods.Updated) return true;
   if (verdict.kind === 'undemote' || verdict.newPods === 'UpdateRevision') return true;
-  const hasWorked = (one: number): boolean => has(cells[c.RAN], one) && facts.isUpdated(cells, one);
-  if (ordinals(world).some((one) => hasWorked(one) && isUpdatedGone(cells, one, world) && !isUnnoticed(cells, one)))
-    return false;
-  if (!facts.isVerified(cells, world.replicas)) return true;
-  const isAwaited = (one: number): boolean =>
+  const revision = verdict.promotes === null ? (cells[c.CURRENT] as number) : revisionNumber(verdict.promotes);
+  if (ordinals(world).some((one) => isSetBackBy(cells, one, revision, world))) return false;
+  const isConcerned = (one: number): boolean =>
     isLost(cells, one, world) || isRestorable(cells, one, world) || has(verdict.targets, one);
-  const works = (one: number): boolean => hasWorked(one) && !facts.isGoing(cells, one);
-  return !ordinals(world).some(works) || ordinals(world).some(isAwaited);
+  const isNewer = (one: number): boolean =>
+    !facts.isGoing(cells, one) && facts.dataOf(cells, one, world) !== cells[c.CURRENT];
+  return !ordinals(world).some(isNewer) || ordinals(world).some(isConcerned);
 }
 
 /** It is at the update revision, does not work, and is to leave it. */
@@ -121,7 +128,9 @@ function isRestorable(cells: c.Cells, ordinal: number, world: World): boolean {
   if (!facts.isUpdated(cells, ordinal) || facts.isGoing(cells, ordinal) || facts.participates(cells, ordinal))
     return false;
   const isRequested = cells[c.RESTORE] === 1 && ordinal === world.replicas - 1;
-  const isTooEarly = has(cells[c.CREATED], ordinal) && !has(cells[c.RAN], ordinal);
+  // Whoever waits and is updated has just been created: nobody may have written that down yet.
+  const isNoted = has(cells[c.CREATED], ordinal) || has(cells[c.WAITING], ordinal);
+  const isTooEarly = isNoted && !has(cells[c.RAN], ordinal);
   return isRequested || (isTooEarly && isHeld(cells, ordinal, world));
 }
 
@@ -133,6 +142,15 @@ const promotesTooEarly = ({ promotes }: Verdict, cells: c.Cells, world: World): 
 export function judgeNewPods(verdict: Verdict, cells: c.Cells, world: World): 'lost' | 'back' | null {
   if (!keepsLost(verdict, cells, world) || promotesTooEarly(verdict, cells, world)) return 'lost';
   return setsNobodyBack(verdict, cells, world) ? null : 'back';
+}
+
+/**
+ * A write that lets new pods come up at the update revision was right at one moment since it was decided: no held member
+ * was lost that would have come back at the revision that it had.
+ */
+export function judgeStrategy(verdict: Verdict, window: readonly c.Cells[], world: World): 'lost' | null {
+  if (verdict.newPods !== 'UpdateRevision') return null;
+  return window.some((cells) => keepsLost(verdict, cells, world)) ? null : 'lost';
 }
 
 const everyOrdinal: readonly (readonly number[])[] = Array.from({ length: c.mostMembers + 1 }, (_, count) => [

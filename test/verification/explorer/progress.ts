@@ -1,6 +1,6 @@
 import type { HoldRule } from '../../../src/core/decision.ts';
 import * as c from './cells.ts';
-import { changesStatefulSet, isDisruptive, perform } from './controller.ts';
+import { changesStatefulSet, perform } from './controller.ts';
 import type { Verdict } from './decisions.ts';
 import { environmentMoves } from './environment.ts';
 import { type Exploration, notes } from './explore.ts';
@@ -111,7 +111,7 @@ export function progressOf(exploration: Exploration): Progress {
     let verdict = exploration.decisions.of(cells, cells, cells);
     const found = new Set<number>();
     const writes = newPods && changesStatefulSet(verdict);
-    const steps = isDisruptive(verdict) || verdict.kind === 'undemote' || writes;
+    const steps = verdict.confirmed || verdict.kind === 'undemote' || writes;
     if (steps && cells[c.INTENT] === 0) step(verdict, found);
     if (newPods) {
       notes(verdict, cells, after, world);
@@ -130,7 +130,7 @@ export function progressOf(exploration: Exploration): Progress {
     if (found.size === 0 && world.folded && facts.graceRuns(cells, world)) {
       cells[c.GRACE] = 1;
       verdict = exploration.decisions.of(cells, cells, cells);
-      if (isDisruptive(verdict) || (newPods && changesStatefulSet(verdict))) step(verdict, found);
+      if (verdict.confirmed || (newPods && changesStatefulSet(verdict))) step(verdict, found);
       found.delete(number);
     }
     if (found.size === 0) {

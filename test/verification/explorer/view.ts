@@ -1,16 +1,20 @@
 import type { InPlaceUpdate, RestartInPlace } from '../../../src/core/in-place-changes.ts';
+import type { MocoState } from '../../../src/core/moco-state.ts';
 import { justCreated, type MysqlReading, type ReplicationDelay } from '../../../src/core/on-demand-facts.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
+import { everyAnswer } from '../../../src/core/rules/members.ts';
 import type {
   BackupJobFacts,
   ClusterSnapshot,
   ContainerFacts,
+  LastRun,
   MaintenanceFacts,
   MemberFacts,
   Moment,
   RolloutMemory,
   StatefulSetFacts,
 } from '../../../src/core/snapshot.ts';
+import { mysqldAt, usualVersion } from '../../core/member-builder.ts';
 import { caughtUp, mysqlReading } from '../../core/mysql-readings.ts';
 import { delayRead, noDelays } from '../../core/replication-delays.ts';
 import { undisturbed } from '../../core/undisturbed.ts';
@@ -29,6 +33,14 @@ const restoredUid = (ordinal: number): string => `restored-uid-${ordinal}`;
 const takenUid = (ordinal: number): string => `taken-uid-${ordinal}`;
 export const memberName = (ordinal: number): string => `moco-test-${ordinal}`;
 
+const mocoStates: Readonly<Record<number, MocoState>> = {
+  [c.Status.Poor]: 'Incomplete',
+  [c.Status.Available]: 'Degraded',
+  [c.Status.Healthy]: 'Healthy',
+  [c.Status.Unserved]: 'Failed',
+};
+/** No family changes the version of MySQL. */
+const mysqld = mysqldAt(usualVersion);
 const longSeconds = 100_000;
 const backupJob: BackupJobFacts = { name: 'emergency', restores: false, startedAt: 'T', activeForSeconds: 0 };
 /** Longer than a start usually takes, and within the progress deadline. */
@@ -46,6 +58,9 @@ const running: Omit<ContainerFacts, 'name' | 'part'> = {
   ready: true,
   started: true,
   restarts: 0,
+  hasRun: true,
+  sidecar: false,
+  injected: false,
   readySinceRestart: true,
   restartsInVain: 0,
   notReadyForSeconds: 0,
@@ -56,6 +71,7 @@ const creating = {
   state: 'waiting',
   reason: 'ContainerCreating',
   started: false,
+  hasRun: false,
   readySinceRestart: false,
 } as const;
 const recovering = { ...notReady, started: false, readySinceRestart: false, restarts: 1, restartsInVain: 1 };
@@ -180,6 +196,9 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     readinessGateClosed: false,
     unschedulable: null,
     failedReason: null,
+    disruption: null,
+    exceededLimits: false,
+    ofStatefulSet: true,
     startupSeconds,
     containers: [
       { ...running, name: 'mysqld', part: 'mysqld', ...mysqldOf[health], ...behindFor(pods, ordinal) },
@@ -199,6 +218,9 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     preventDelete: facts.isProtected(pods, ordinal),
     inPlace: world && inPlaceOf(pods, ordinal, world),
     restartInPlace: facts.restarts(pods, ordinal) ? awaits((world && changedContainer(world)) ?? 'agent') : null,
+    mysqld,
+    mysqldKilled: false,
+    clone: { reading: { kind: 'notCloning' }, ageSeconds: 0, unknownForSeconds: 0 },
     nodeLeaves: facts.has(pods[c.CORDONED], ordinal),
     recreatable: {
       ...justCreated,
@@ -244,8 +266,9 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       reconciledGeneration: reconciled,
       succeededGeneration: reconciled,
       initialized: true,
-      available: status !== c.Status.Poor,
+      available: status === c.Status.Available || status === c.Status.Healthy,
       healthy: status === c.Status.Healthy,
+      mocoState: mocoStates[status as number] ?? null,
       offline: false,
       reconciliationStopped: false,
       clusteringStopped: false,
@@ -262,6 +285,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       updateRevision: target,
       forcedRollingUpdate: false,
       labelled: world.policy.mode === 'OnDelete',
+      mysqld,
       ...strategyOf(around, world),
     },
     members,
@@ -271,6 +295,8 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
         : [
             {
               name: 'moco-test',
+              ofMoco: true,
+              whose: null,
               observed: around[c.COMPUTED] === 1,
               disruptionsAllowed: around[c.OPEN] as number,
               currentHealthy: 0,
@@ -283,6 +309,8 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
           ],
     backupJobs: around[c.BACKUP] === c.Backup.None ? [] : [backupJob],
     backupsUnreadable: null,
+    lastRuns: lastRunsOf(pods, world),
+    dataRecords: [],
     memory: {
       verified: around[c.VERIFIED] === 1,
       failing: null,
@@ -295,11 +323,14 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       switchoverTries: around[c.TRIES] === 2 ? 4 : (around[c.TRIES] as number),
       sinceLastTrySeconds: around[c.WAITED] === 1 ? longSeconds : 0,
       recentRevisions: [],
+      shown: null,
+      earlier: [],
     },
     ...undisturbed,
     ...(world.families.has('new-pods') ? { strategyKeeper: world.keeper } : {}),
     maintenance: world.families.has('maintenance') ? maintenanceFacts(around) : null,
     mysql: world.families.has('delay') ? whatMysqlSays(members, index, around[c.DELAYED] === 1) : null,
+    memberAnswers: everyAnswer(members),
     replicationDelays: around[c.DELAYED] === 1 ? longDelays(members) : noDelays(members),
   };
 }
@@ -316,6 +347,19 @@ function strategyOf(around: c.Cells, world: World): Pick<StatefulSetFacts, 'stra
   return around[c.NEW_PODS] === c.NewPods.Kept
     ? { strategy: 'RollingUpdate', partition: facts.podsWanted(around, world), newPods }
     : { strategy: 'OnDelete', partition: null, newPods };
+}
+
+/**
+ * As the controller knows it: an updated member whose mysqld has not run since has the data of before. Of which revision
+ * those are is not known where the template may have changed twice.
+ */
+function lastRunsOf(pods: c.Cells, world: World): readonly LastRun[] {
+  const isTracked = world.families.has('new-pods');
+  return Array.from({ length: world.replicas }, (_, ordinal) => ordinal).flatMap((ordinal): readonly LastRun[] => {
+    const revision = isTracked ? facts.dataOf(pods, ordinal, world) : (pods[c.REVISION + ordinal] as number);
+    if (revision === null) return [];
+    return [{ ordinal, revision: revisionName(revision), image: null, version: '8.4.8', worked: true }];
+  });
 }
 
 /** Where nothing is remembered of members, a step has taken each: nobody's revision is kept. */

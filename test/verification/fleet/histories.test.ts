@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { secondsOf } from '../../../src/api/schema.ts';
-import { FleetHistory, faultsIn, plots } from './history.ts';
+import { FleetHistory, faultsIn, type Plot, plots } from './history.ts';
 import { isComplete, isRolling, sequence, soaks, tierOf, tiers } from './judge.ts';
 
 describe('random histories of a fleet in stages', () => {
@@ -12,6 +12,19 @@ describe('random histories of a fleet in stages', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it('forget who has left a stage once the last one that had the change to come has left as well', () => {
+    const acts: Plot['acts'] = [
+      { does: 'template', tiers: ['rest'], which: 255 },
+      { does: 'wait', seconds: 60 },
+      { does: 'fail', which: 0 },
+      { does: 'offline', which: 2 },
+      { does: 'template', tiers: ['canary'], which: 1 },
+      { does: 'offline', which: 0 },
+      { does: 'leader' },
+    ];
+    expect(faultsIn({ others: ['canary', 'canary'], acts })).to.deep.equal([]);
   });
 
   it('never let a failure of one stage reach the next one', () => {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
-import { faultOf, isComplete, isFailing, isRolling, sequence, type Tier, tierOf, tiers } from './judge.ts';
+import { faultOf, type Gone, isComplete, isFailing, isRolling, sequence, type Tier, tierOf, tiers } from './judge.ts';
 import { type FleetCluster, StagedFleet } from './staged-fleet.ts';
 
 // Random histories of a fleet that begins with five clusters in three stages: leaders change and crash, and clusters are
@@ -56,6 +56,8 @@ export class FleetHistory {
   #revision = 0;
   #added = 0;
   #crashes = false;
+  /** Whom a person still has to say something about. */
+  #gone: readonly Gone[] = [];
 
   constructor(others: readonly Tier[]) {
     this.fleet.sequence('all', sequence);
@@ -86,6 +88,7 @@ export class FleetHistory {
         this.#add(tiers[this.#added % 3] ?? 'rest');
         break;
       case 'sequence':
+        this.#gone = [];
         fleet.sequence('all', null);
         fleet.sequence('all', sequence);
         break;
@@ -102,6 +105,7 @@ export class FleetHistory {
       default:
         this.#concern(act.does, oneOf(all, act.which));
     }
+    this.#missStill();
     this.settle(() => null);
   }
 
@@ -133,7 +137,7 @@ export class FleetHistory {
       }
       const corrects = isFailing(cluster);
       if (!fleet.pass(cluster)) continue;
-      const fault = corrects ? null : faultOf(fleet, cluster, about);
+      const fault = corrects ? null : faultOf(fleet, cluster, about, this.#gone);
       if (fault !== null) this.faults.push(`${key} begins: ${fault}`);
       about.add(cluster);
     }
@@ -155,6 +159,8 @@ export class FleetHistory {
   /** Everything works again, and nobody keeps anything: every rollout has to end. */
   end(): void {
     const { fleet } = this;
+    fleet.overridden.add('StageMemberGone');
+    this.#gone = [];
     for (const cluster of fleet.clusters.values()) {
       if (isFailing(cluster)) cluster.revision += 'corrected';
       cluster.offline = false;
@@ -181,8 +187,11 @@ export class FleetHistory {
   #concern(does: OfOne, cluster: FleetCluster | undefined): void {
     const { fleet } = this;
     if (cluster === undefined) return;
+    if (does === 'remove' && fleet.clusters.size <= 3) return;
+    const leaves = does === 'remove' || does === 'relabel' || (does === 'offline' && !cluster.offline);
+    if (leaves) this.#leaves(cluster);
     if (does === 'remove') {
-      if (fleet.clusters.size > 3) fleet.remove(cluster.key);
+      fleet.remove(cluster.key);
       return;
     }
     if (does === 'relabel') cluster.labels = { tier: tiers[(tiers.indexOf(tierOf(cluster)) + 1) % 3] ?? 'rest' };
@@ -192,6 +201,27 @@ export class FleetHistory {
     if (does === 'resume') cluster.keptBy = null;
     if (does === 'suffer') fleet.suffer(cluster);
     fleet.changed(cluster);
+  }
+
+  /** Only who certainly has to be missed: it fails, or it was to show a change to others, and nobody else can. */
+  #leaves(cluster: FleetCluster): void {
+    if (cluster.offline) return;
+    const tier = tierOf(cluster);
+    const others = [...this.fleet.clusters.values()].filter((one) => one !== cluster && !one.offline);
+    const isLast = !others.some((one) => tierOf(one) === tier);
+    const failing = isFailing(cluster);
+    if (!failing && !(isLast && !isComplete(cluster))) return;
+    this.#gone = [...this.#gone, { key: cluster.key, tier, failing }];
+  }
+
+  /** They are back, somebody else has taken the place of the last one, or nobody has a change to roll out any more. */
+  #missStill(): void {
+    const all = [...this.fleet.clusters.values()].filter(({ offline }) => !offline);
+    if (all.every(isComplete)) this.#gone = [];
+    this.#gone = this.#gone.filter(({ key, tier, failing }) => {
+      const there = all.filter((one) => tierOf(one) === tier);
+      return !there.some((one) => one.key === key) && (failing || there.length === 0);
+    });
   }
 
   #change(cluster: FleetCluster | undefined): void {

@@ -42,14 +42,30 @@ export const isFailing = ({ status }: FleetCluster): boolean => status.rollout?.
 export const isRolling = ({ status: { rollout, hold } }: FleetCluster): boolean =>
   rollout?.begunAt !== undefined && hold?.rule !== 'Paused' && hold?.rule !== 'Released';
 
+/** It failed in that tier, or nobody was left there, in the middle of a change. */
+export interface Gone {
+  readonly key: string;
+  readonly tier: Tier;
+  readonly failing: boolean;
+}
+
 /** Why the cluster should not begin, or `null`. `about` are those that begin at the same moment. */
-export function faultOf(fleet: StagedFleet, cluster: FleetCluster, about: ReadonlySet<FleetCluster>): string | null {
+export function faultOf(
+  fleet: StagedFleet,
+  cluster: FleetCluster,
+  about: ReadonlySet<FleetCluster>,
+  gone: Iterable<Gone> = [],
+): string | null {
   const all = [...fleet.clusters.values()].filter(({ offline }) => !offline);
   const of = (tier: Tier) => all.filter((one) => tierOf(one) === tier);
   const tier = tierOf(cluster);
   const { revision, startedAt } = cluster.status.rollout ?? {};
   if (revision !== cluster.revision || fleet.secondsSince(startedAt) < settleSeconds) return 'it has not settled';
   for (const other of tiers) if (of(other).filter(isFailing).length > failures[other]) return `${other} fails`;
+  for (const one of gone) {
+    const isEarlier = tiers.indexOf(one.tier) < tiers.indexOf(tier);
+    if (isEarlier || (one.failing && failures[one.tier] === 0)) return `${one.key} of ${one.tier} has gone`;
+  }
   for (const earlier of tiers.slice(0, tiers.indexOf(tier))) {
     for (const one of of(earlier)) {
       if (!isComplete(one)) return `${one.key} of ${earlier} is not complete`;

@@ -1,9 +1,10 @@
 import { wholeRecord } from '../../../src/api/rollout.ts';
-import { projectSequence, type SequenceSpec } from '../../../src/api/rollout-sequence.ts';
+import { projectSequence, type SequenceSpec, type SequenceStatus } from '../../../src/api/rollout-sequence.ts';
 import { newRollout, type RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { timestampOf } from '../../../src/base/json.ts';
 import { Fleet, noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../../src/controller/fleet/follow-fleet.ts';
+import { sequenceStatusOf } from '../../../src/controller/fleet/sequence-status.ts';
 import type { FleetWait } from '../../../src/core/fleet/waits.ts';
 import { splitKey } from '../../../src/kube/store.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../../src/moco/records.ts';
@@ -31,6 +32,9 @@ const start = Date.parse('2026-07-01T12:00:00Z');
 export class StagedFleet {
   readonly clusters = new Map<string, FleetCluster>();
   readonly sequences = new Map<string, SequenceSpec>();
+  readonly #statuses = new Map<string, SequenceStatus>();
+  /** Rules that a person has switched off for every cluster. */
+  readonly overridden = new Set<string>();
   /** Clusters that have to decide: woken by the fleet, by a change of their own, or by a timer. */
   readonly awake = new Set<string>();
   readonly #timers = new Map<string, number>();
@@ -79,6 +83,7 @@ export class StagedFleet {
   sequence(name: string, spec: SequenceSpec | null): void {
     if (spec === null) {
       this.sequences.delete(name);
+      this.#statuses.delete(name);
       this.#cache.sequences.remove('', name);
       this.#wakeConcerned();
       return;
@@ -106,8 +111,9 @@ export class StagedFleet {
     this.#cache = new Cache();
     this.#promises.clear();
     this.#fleet = this.#lead();
-    for (const [name, spec] of this.sequences) this.#putSequence(name, spec);
+    // In the order in which the program lists them.
     for (const cluster of this.clusters.values()) this.changed(cluster);
+    for (const [name, spec] of this.sequences) this.#putSequence(name, spec);
   }
 
   /**
@@ -117,7 +123,9 @@ export class StagedFleet {
   pass(cluster: FleetCluster): boolean {
     this.awake.delete(cluster.key);
     if (cluster.offline) return false;
-    const wait = this.waits(cluster).find(({ remainingSeconds }) => remainingSeconds !== 0);
+    const wait = this.waits(cluster).find(
+      ({ hold, remainingSeconds }) => remainingSeconds !== 0 && !this.overridden.has(hold.rule),
+    );
     const { rollout, updateRevision } = cluster.status;
     if (updateRevision !== cluster.revision) {
       const corrects = rollout?.failing !== undefined;
@@ -218,8 +226,20 @@ export class StagedFleet {
   }
 
   #wakeConcerned(): void {
-    for (const name of this.#concerned) this.#fleet.stages.wakeConcerned(name);
+    for (const name of this.#concerned) {
+      this.#fleet.stages.wakeConcerned(name);
+      this.#writeStatus(name);
+    }
     this.#concerned.clear();
+  }
+
+  #writeStatus(name: string): void {
+    const { stages } = this.#fleet;
+    const record = stages.sequence(name);
+    if (record === undefined) return;
+    const [counts, conflicts] = [stages.countsOf(record.sequence), stages.conflictsOf(name)];
+    const nowSeconds = start / 1000 + this.nowSeconds;
+    this.#statuses.set(name, sequenceStatusOf({ record, counts, conflicts, nowSeconds }));
   }
 
   #lead(): Fleet {
@@ -246,7 +266,7 @@ export class StagedFleet {
   #putSequence(name: string, spec: SequenceSpec): void {
     const version = this.#next();
     const metadata = { name, uid: name, resourceVersion: version, generation: Number(version) };
-    const record = projectSequence({ metadata, spec });
+    const record = projectSequence({ metadata, spec, status: this.#statuses.get(name) ?? {} });
     this.#cache.sequences.put(record);
     this.#wakeConcerned();
   }

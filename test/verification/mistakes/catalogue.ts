@@ -1,24 +1,32 @@
 import { decide } from '../../../src/core/decide.ts';
 import type { Step } from '../../../src/core/decision.ts';
 import type { Resize } from '../../../src/core/in-place-changes.ts';
+import { hasNeverStarted } from '../../../src/core/member.ts';
+import { unreachedPrimary } from '../../../src/core/moco-state.ts';
 import { justCreated } from '../../../src/core/on-demand-facts.ts';
+import { everyAnswer } from '../../../src/core/rules/members.ts';
+import { justRenewed } from '../../../src/core/rules/moco.ts';
 import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
 import { noDelays } from '../../core/replication-delays.ts';
 import { type Family, type World, worldOf } from '../explorer/world.ts';
 import { findings } from '../simulation/findings.ts';
 import type { Mistake } from './mistake.ts';
 import {
+  dataByWhatIsVerified,
   doing,
   evictsInstead,
   instead,
   isReplica,
   isStale,
   neverStarted,
+  ofEveryMember,
   readyByContainers,
   runs,
   staleReplica,
   target,
+  unknownDataAsBefore,
   waits,
+  withPlaces,
   withRolesSettled,
 } from './wrong-decisions.ts';
 
@@ -55,6 +63,17 @@ function withResizes(snapshot: ClusterSnapshot, read: (resize: Resize) => Resize
 /** It lets new pods come up at the current revision. */
 const isKeeping = (step: Step): boolean => step.kind === 'setStrategy' && step.newPods === 'CurrentRevision';
 
+/** It remembers of these members that the mysqld of the current revision was the last to work on their data. */
+function withOlderData(snapshot: ClusterSnapshot, members: readonly { readonly ordinal: number }[]): ClusterSnapshot {
+  const revision = snapshot.statefulSet?.currentRevision ?? '';
+  const isOne = (ordinal: number): boolean => members.some((one) => one.ordinal === ordinal);
+  return {
+    ...snapshot,
+    lastRuns: snapshot.lastRuns.map((run) => (isOne(run.ordinal) ? { ...run, revision, worked: true } : run)),
+    dataRecords: snapshot.dataRecords.filter(({ ordinal }) => !isOne(ordinal)),
+  };
+}
+
 export const mistakes: Readonly<Record<string, Mistake>> = {
   'trusts Healthy alone': {
     wrong: 'takes the next replica as soon as MOCO calls the cluster Healthy, whoever is still away',
@@ -71,13 +90,167 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     explorer: { finds: 'I25', world: small(3, 'claims') },
   },
-  'takes a member that stays Pending': {
-    wrong: 'takes a member although nothing but its cordoned node may have its next pod',
+  'trusts the statuses of containers alone': {
+    wrong: 'calls a member down whose container statuses are missing, although its pod is Ready',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, (one) => ({
+          ...one,
+          ready: one.ready && one.containers.every(({ ready }) => ready),
+          containers: one.containers.map((container) => ({
+            ...container,
+            reason: container.state === 'waiting' ? (container.reason ?? 'ContainerCreating') : container.reason,
+          })),
+        })),
+        policy,
+      ),
+    snapshots: /contradictory facts led to a step/,
+    simulation: ['statuses'],
+  },
+  'takes whatever has the labels of a member': {
+    wrong: 'deletes a pod with the labels of a member that the StatefulSet does not control',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, (one) => ({ ...one, ofStatefulSet: true })),
+        policy,
+      ),
+    snapshots: /a target that does not exist/,
+  },
+  'asks the count of restarts alone whether mysqld has run': {
+    wrong: 'gives the older revision to a member whose mysqld has run once and waits for its image since',
     decide: (snapshot, policy) => {
-      const members = snapshot.members.map((member) => ({ ...member, recreatable: justCreated }));
-      return decide({ ...snapshot, members }, policy);
+      const misjudged = ofEveryMember(snapshot, (one) => ({
+        ...one,
+        containers: one.containers.map((container) => ({
+          ...container,
+          hasRun: container.state !== 'waiting' || container.restarts > 0,
+        })),
+      }));
+      const { lastRuns } = withOlderData(snapshot, misjudged.members.filter(hasNeverStarted));
+      return decide({ ...misjudged, lastRuns }, policy);
     },
-    explorer: { finds: 'I26', world: small(3, 'cordons') },
+    snapshots: /I24: a member goes back that has run/,
+  },
+  'reads what is verified instead of the record of the data': {
+    wrong: 'lets a member back that has worked at the update revision, since no pod shows that any more',
+    decide: (snapshot, policy) => decide(dataByWhatIsVerified(snapshot), policy),
+    snapshots: /I24: a member goes back behind its data/,
+    explorer: { finds: 'back', world: losses(3, { requests: new Set(['pauses']) }, { partition: 2 }) },
+  },
+  'takes a missing record for none': {
+    wrong: 'lets a member back although nobody knows which mysqld has started on its data',
+    decide: (snapshot, policy) => decide(unknownDataAsBefore(snapshot), policy),
+    snapshots: /I24: (a member goes back behind its data|kept at rest beside other data)/,
+  },
+  'stops keeping as soon as the kubelet ends a pod': {
+    wrong: 'lets new pods come up updated right before the pod of a held member is created, beside one with newer data',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, (one) =>
+          one.graceSeconds === 0 && one.terminatingForSeconds !== null ? { ...one, terminatingForSeconds: 9999 } : one,
+        ),
+        policy,
+      ),
+    snapshots: /I24: a member that is held would come back updated/,
+  },
+  'takes the end of a policy for the end of a freeze': {
+    wrong: 'goes on as soon as a policy has gone, which may be about to be created again',
+    decide: (snapshot, policy) => decide({ ...snapshot, policyGone: null }, policy),
+    snapshots: /a policy has only just gone/,
+  },
+  'knows no versions of MySQL': {
+    wrong: 'gives a member a mysqld that refuses its data',
+    decide: (snapshot, policy) => {
+      const { statefulSet } = snapshot;
+      // Another image, of a version that opens whatever a mysqld of the same version has opened.
+      const mysqld = (version: string) => ({ image: 'another', version: { version, source: 'tag' as const } });
+      const known = ofEveryMember(snapshot, (one) => ({ ...one, mysqld: mysqld('8.4.8') }));
+      const lastRuns = known.lastRuns.map((one) => ({ ...one, version: '8.4.8' }));
+      const dataRecords = known.dataRecords.map(({ record, ...one }) => ({
+        ...one,
+        record: record && { ...record, version: '8.4.8' },
+      }));
+      const set = statefulSet && { ...statefulSet, mysqld: mysqld('8.4.9') };
+      return decide({ ...known, lastRuns, dataRecords, statefulSet: set }, policy);
+    },
+    snapshots: /brings needs opensData/,
+  },
+  'takes every redo log for closed': {
+    wrong: 'gives a member that is down a mysqld that does not read the redo log which it may have left open',
+    decide: (snapshot, policy) => {
+      const image = snapshot.statefulSet?.mysqld.image ?? null;
+      return decide(
+        ofEveryMember(snapshot, (one) => ({ ...one, mysqld: { ...one.mysqld, image } })),
+        policy,
+      );
+    },
+    snapshots: /brings needs readsLog/,
+  },
+  'restarts a replica that clones': {
+    wrong: 'restarts a replica that copies the data of another member as if it were behind',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, (one) => ({
+          ...one,
+          clone: { reading: { kind: 'notCloning' }, ageSeconds: 0, unknownForSeconds: 0 },
+        })),
+        policy,
+      ),
+    snapshots: /stops needs copiesNothing/,
+  },
+  'does not ask whether MOCO works': {
+    wrong: 'stops a member while moco-controller is away, and the member stays down',
+    decide: (snapshot, policy) => decide({ ...snapshot, moco: justRenewed(snapshot.moco) }, policy),
+    snapshots: /stops needs mocoWorks/,
+    simulation: ['mocoAway'],
+  },
+  "believes the pods of members that don't answer": {
+    wrong: 'takes the next member although another one does not answer, as long as its pod is ready',
+    decide: (snapshot, policy) => decide({ ...snapshot, memberAnswers: everyAnswer(snapshot.members) }, policy),
+    snapshots: /stops needs othersAnswer/,
+    simulation: ['facts'],
+  },
+  'believes every claim that is not being deleted': {
+    wrong: 'takes a member whose claim is Lost, or another one than that the pod was started with',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, ({ recreatable, ...one }) => {
+          if (recreatable.kind !== 'asked') return { ...one, recreatable };
+          const claims = recreatable.claims.filter(({ state }) => state === 'terminating' || state === 'missing');
+          return { ...one, recreatable: { ...recreatable, claims } };
+        }),
+        policy,
+      ),
+    snapshots: /freesClaims needs keepsItsData/,
+    simulation: ['facts'],
+  },
+  'believes the pod of a primary that MOCO does not reach': {
+    wrong: 'restarts running replicas in the middle of a failover, since the pod of the primary is ready',
+    decide: (snapshot, policy) => {
+      const { cluster } = snapshot;
+      const mocoState = unreachedPrimary(cluster) === null ? cluster.mocoState : 'Incomplete';
+      return decide({ ...snapshot, cluster: { ...cluster, mocoState } }, policy);
+    },
+    snapshots: /losesRelayLog needs somebodyLeads/,
+    simulation: ['cutPrimary'],
+  },
+  'takes every closed budget for a backup': {
+    wrong: 'waits for a backup while a PodDisruptionBudget is closed that MOCO did not create',
+    decide: (snapshot, policy) =>
+      decide({ ...snapshot, budgets: snapshot.budgets.map((one) => ({ ...one, ofMoco: true })) }, policy),
+    snapshots: /a backup that nothing shows/,
+  },
+  'blames the revision for what a node does': {
+    wrong: 'calls a revision failing because a node has shut down, or has evicted a pod for its own sake',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, (one) =>
+          one.phase === 'Failed' ? { ...one, failedReason: 'Error', disruption: null } : one,
+        ),
+        policy,
+      ),
+    snapshots: /the revision is blamed for its node/,
+    simulation: ['shutdowns'],
   },
   'ignores the budget': {
     wrong: 'takes the next replica although as many members are away as may be',
@@ -246,6 +419,44 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     simulation: ['blind'],
   },
+  'changes what new pods come up at without a confirmation': {
+    wrong: 'lets new pods come up updated, or makes the update revision the current one, as its cache has it',
+    explorer: {
+      finds: 'lost',
+      world: losses(1, { requests: new Set(['pauses']) }),
+      breaks: { unconfirmed: 'StatefulSet' },
+    },
+    module: {
+      importer: 'src/controller/',
+      imported: 'src/controller/disrupt/disrupt.ts',
+      substitute: import.meta.resolve('./modules/without-confirmed-strategies.ts'),
+    },
+  },
+  'goes from a leaving node with nowhere to go': {
+    wrong: 'takes members on nodes that are to be emptied first although no node takes their next pods',
+    decide: (snapshot, policy) => decide(withPlaces(snapshot), policy),
+    snapshots: /mustReturn needs hasANode/,
+    explorer: { finds: 'I26', world: small(3, 'cordons') },
+    simulation: findings['takes no member whose next pod no node takes, since every node is cordoned'],
+  },
+  'takes a node that has never reported for a ready one': {
+    wrong: 'counts a node without the condition Ready as one that may have the next pod of a member',
+    module: {
+      importer: 'src/controller/questions/recreatable.ts',
+      imported: 'src/moco/nodes.ts',
+      substitute: import.meta.resolve('./modules/with-nodes-that-never-reported.ts'),
+    },
+    simulation: findings['takes no member whose next pod no node takes, since the only free one has never reported'],
+  },
+  'ignores what keeps members apart': {
+    wrong: 'counts the nodes of other members as ones that may have the next pod, whatever the anti-affinity says',
+    module: {
+      importer: 'src/controller/questions/recreatable.ts',
+      imported: 'src/moco/placement.ts',
+      substitute: import.meta.resolve('./modules/without-barriers.ts'),
+    },
+    simulation: findings['takes no member whose next pod no node takes, since the others are kept apart from it'],
+  },
   'reads the pods before the StatefulSet': {
     wrong: 'compares pods with an update revision that is newer than they are',
     explorer: {
@@ -334,7 +545,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'takes members that work because a check of the user has passed some time ago',
     module: {
       importer: 'src/controller/',
-      imported: 'src/controller/fleet/check-answers.ts',
+      imported: 'src/controller/questions/checks.ts',
       substitute: import.meta.resolve('./modules/with-first-answers.ts'),
     },
     simulation: ['checks'],
@@ -349,12 +560,11 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     simulation: findings['leaves alone what others have given the label or the name of a pod that fetches images'],
   },
   'takes every node for one that fetches': {
-    wrong:
-      'restarts a container in place on a node that has not fetched its image, unless it is known that it does not',
+    wrong: 'restarts a container in place on a node that has not fetched its image',
     module: {
-      importer: 'src/controller/facts/collect-facts.ts',
-      imported: 'src/controller/facts/preflight-facts.ts',
-      substitute: import.meta.resolve('./modules/with-fetches-denied-alone.ts'),
+      importer: 'src/controller/questions/in-place.ts',
+      imported: 'src/controller/questions/fetched-images.ts',
+      substitute: import.meta.resolve('./modules/with-every-image-fetched.ts'),
     },
     simulation: findings['restarts no container in place whose image its node has not fetched, whatever is overridden'],
   },
@@ -466,9 +676,11 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         ...one,
         participatingForSeconds: one.participatingForSeconds === null ? null : 0,
       }));
-      return decide({ ...snapshot, members: unproven, memory: { ...memory, verified: false } }, policy);
+      const updated = members.filter(({ revision }) => revision === statefulSet?.updateRevision);
+      const believed = withOlderData(snapshot, updated);
+      return decide({ ...believed, members: unproven, memory: { ...memory, verified: false } }, policy);
     },
-    explorer: { finds: 'back', world: losses(3, { requests: new Set(['pauses']) }, { partition: 2 }) },
+    snapshots: /I24: a member goes back behind its data/,
     simulation: ['lossesHalfway'],
   },
   'never goes back to OnDelete': {
@@ -531,16 +743,18 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         const isCreated = created.some(({ ordinal }) => ordinal === one.ordinal);
         return isCreated && one.revision === statefulSet?.updateRevision && !one.ready ? neverStarted(one) : one;
       });
-      return decide({ ...snapshot, members, memory: { ...memory, createdWhileHeld: created } }, policy);
+      const believed = withOlderData(snapshot, members.filter(hasNeverStarted));
+      return decide({ ...believed, members, memory: { ...memory, createdWhileHeld: created } }, policy);
     },
     explorer: { finds: 'restored', world: losses(1) },
   },
   'forgets in which pods mysqld has started': {
     wrong: 'asks the pod that there is now, and no earlier one, whether mysqld has run at the update revision',
     decide: (snapshot, policy) => {
-      const { memory } = snapshot;
+      const { memory, members } = snapshot;
       const createdWhileHeld = memory.createdWhileHeld.map((one) => ({ ...one, started: false }));
-      return decide({ ...snapshot, memory: { ...memory, createdWhileHeld } }, policy);
+      const believed = withOlderData(snapshot, members.filter(hasNeverStarted));
+      return decide({ ...believed, memory: { ...memory, createdWhileHeld } }, policy);
     },
     explorer: { finds: 'restored', world: losses(1, { badRevision: true, faults: 2 }) },
   },
@@ -571,6 +785,15 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     fleet: /begins: \w+ fails/,
   },
+  'forgets who has left a stage': {
+    wrong: 'lets production begin once the canary that fails is deleted, taken offline or relabelled',
+    module: {
+      importer: 'src/controller/fleet/sequence-stages.ts',
+      imported: 'src/core/fleet/stage-counts.ts',
+      substitute: import.meta.resolve('./modules/with-nobody-gone.ts'),
+    },
+    fleet: /begins: \S+ of \w+ has gone/,
+  },
   'takes a superseded rollout for one that has begun': {
     wrong: 'goes on at once with a template that replaces another one in the middle of a rollout',
     module: {
@@ -579,5 +802,14 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       substitute: import.meta.resolve('./modules/with-superseded-rollouts-begun.ts'),
     },
     fleet: /begins: it has not settled/,
+  },
+  'trusts its own clock': {
+    wrong: 'counts ages at a takeover from the clock of its machine, which may be an hour ahead',
+    module: {
+      importer: 'test/verification/simulation/controller-process.ts',
+      imported: 'src/kube/server-clock.ts',
+      substitute: import.meta.resolve('./modules/with-own-clock.ts'),
+    },
+    simulation: ['clocks'],
   },
 };

@@ -34,6 +34,8 @@ export interface Mistake {
   readonly decide?: Decide;
   /** Takes the place of one module of the program, in the simulation and in histories of a fleet. */
   readonly module?: Substitution;
+  /** What the judge of single decisions says about it, on states that nobody has written down. */
+  readonly snapshots?: RegExp;
   readonly explorer?: Explored;
   /** Where it shows in the simulation: its themes, none for any theme, or one scenario for what seldom comes about. */
   readonly simulation?: readonly string[] | Scenario;

@@ -1,7 +1,8 @@
 import { decide } from '../../../src/core/decide.ts';
 import type { Decision, Step, Target } from '../../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
-import type { ClusterSnapshot, MemberFacts } from '../../../src/core/snapshot.ts';
+import type { ClusterSnapshot, LastRun, MemberFacts } from '../../../src/core/snapshot.ts';
+import { dataRevision, everyOrdinal } from '../../core/judged-data.ts';
 import type { Decide } from '../explorer/decisions.ts';
 
 // What decisions with a mistake are made of.
@@ -70,6 +71,7 @@ export function withRolesSettled(snapshot: ClusterSnapshot): ClusterSnapshot {
       ...cluster,
       available: true,
       healthy: true,
+      mocoState: 'Healthy',
       syncedReplicas: cluster.replicas,
       primarySettledForSeconds: 100,
     },
@@ -91,7 +93,45 @@ export function readyByContainers(member: MemberFacts): MemberFacts {
 /** Its image could not be had. */
 export function neverStarted(member: MemberFacts): MemberFacts {
   const containers = member.containers.map((one) =>
-    one.part === 'mysqld' ? { ...one, state: 'waiting' as const, reason: 'ImagePullBackOff', restarts: 0 } : one,
+    one.part === 'mysqld'
+      ? { ...one, state: 'waiting' as const, reason: 'ImagePullBackOff', restarts: 0, hasRun: false }
+      : one,
   );
   return { ...member, phase: 'Pending', containers };
 }
+
+/** What a controller sees that reads every member in another way. */
+export const ofEveryMember = (
+  snapshot: ClusterSnapshot,
+  read: (member: MemberFacts) => MemberFacts,
+): ClusterSnapshot => ({ ...snapshot, members: snapshot.members.map(read) });
+
+/** What a controller sees that knows the data of every member in another way. */
+export function withData(snapshot: ClusterSnapshot, revisionOf: (ordinal: number) => string | null): ClusterSnapshot {
+  const lastRuns = everyOrdinal(snapshot).flatMap((ordinal): readonly LastRun[] => {
+    const revision = revisionOf(ordinal);
+    return revision === null ? [] : [{ ordinal, revision, image: null, version: null, worked: true }];
+  });
+  return { ...snapshot, lastRuns, dataRecords: [] };
+}
+
+/** Its data are of the update revision only while a pod shows so that exists, once a member has verified it. */
+export function dataByWhatIsVerified(snapshot: ClusterSnapshot): ClusterSnapshot {
+  const { statefulSet, members, memory } = snapshot;
+  return withData(snapshot, (ordinal) => {
+    const pod = members.find((one) => one.ordinal === ordinal);
+    const isNewer = memory.verified && pod?.revision === statefulSet?.updateRevision && pod?.phase !== 'Pending';
+    return (isNewer ? statefulSet?.updateRevision : statefulSet?.currentRevision) ?? null;
+  });
+}
+
+/** What nobody has noted has not happened. */
+export const unknownDataAsBefore = (snapshot: ClusterSnapshot): ClusterSnapshot =>
+  withData(snapshot, (ordinal) => dataRevision(snapshot, ordinal) ?? snapshot.statefulSet?.currentRevision ?? null);
+
+/** Every next pod has a node. */
+export const withPlaces = (snapshot: ClusterSnapshot): ClusterSnapshot =>
+  ofEveryMember(snapshot, (one) => {
+    const { recreatable } = one;
+    return recreatable.kind === 'asked' ? { ...one, recreatable: { ...recreatable, tied: null } } : one;
+  });

@@ -1,4 +1,5 @@
 import { rolloutKind } from '../../../src/api/rollout.ts';
+import { policyKind } from '../../../src/api/rollout-policy.ts';
 import { cronJobs, jobs, path, persistentVolumeClaims, pods, statefulSets } from '../../../src/kube/resource.ts';
 import {
   annotationOn,
@@ -9,6 +10,7 @@ import {
   forceRollingUpdateAnnotation,
   preflightLabel,
   reconciliationStoppedAnnotation,
+  revisionHashLabel,
 } from '../../../src/moco/names.ts';
 import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import { dailyWindow } from '../../support/daily-window.ts';
@@ -193,6 +195,19 @@ const backup = (sentence: string, by: 'schedule' | 'hand'): Act<Lasting> =>
 /** A request that may be made of every cluster. */
 const request = (sentence: string, wanted: Parameters<typeof asked>[1], hindrance?: Hindrance): Act<unknown> =>
   act(sentence, (simulation, _, strikes) => strikes(asked(simulation, wanted)), hindrance);
+
+const strangerName = podName(7);
+
+/** The labels of a member by which MOCO's objects select it, and no owner: a copy for a test, as people make them. */
+function addStranger(simulation: Simulation, name: string): boolean {
+  const [like] = simulation.members;
+  if (like === undefined) return false;
+  const { [revisionHashLabel]: _, ...labels } = like.metadata.labels ?? {};
+  const { nodeName: __, ...spec } = record(like['spec']);
+  const containers = (spec['containers'] as readonly Json[]).map((one) => ({ ...one, image: 'mysql:8.4.0-missing' }));
+  const body = { metadata: { name, labels }, spec: { ...spec, containers } };
+  return asked(simulation, { method: 'POST', path: path(pods, { namespace }), body });
+}
 
 /** What does not work, and what replaces it after a while. */
 interface Corrected extends Lasting {
@@ -391,6 +406,28 @@ export const actsOfPeople = {
       };
       strikes(demote(annotationOn));
       simulation.clock.after(forMilliseconds, () => void demote(null));
+    },
+  ),
+  foreignPod: act<Lasting>(
+    "somebody's pod has the labels of a member, and the name of one that there could be",
+    (simulation, { forMilliseconds }, strikes) => {
+      strikes(addStranger(simulation, strangerName));
+      const target = path(pods, { namespace, name: strangerName });
+      const remove = (): void =>
+        void asked(simulation, { method: 'DELETE', path: target, body: { gracePeriodSeconds: 0 } });
+      simulation.clock.after(forMilliseconds, remove);
+    },
+  ),
+  freezeFleet: act<Lasting>(
+    'somebody freezes the whole fleet by a policy for a while',
+    (simulation, { forMilliseconds }, strikes) => {
+      const body = { metadata: { name: 'freeze' }, spec: { enforced: { paused: true } } };
+      strikes(asked(simulation, { method: 'POST', path: path(policyKind), body }));
+      const target = path(policyKind, { name: 'freeze' });
+      simulation.clock.after(
+        forMilliseconds,
+        () => void asked(simulation, { method: 'DELETE', path: target, body: {} }),
+      );
     },
   ),
   labelMember: act<OfMember & Lasting>(

@@ -96,7 +96,6 @@ export const actsOnProcesses = {
     (simulation, what, strikes) => {
       const process = processOf(simulation, what);
       strikes(process.isRunning);
-      simulation.witness.doubtTimes();
       process.moveWall(what.byMilliseconds);
     },
     { blinds: true, isUneventful: true },

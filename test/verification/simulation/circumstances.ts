@@ -31,6 +31,8 @@ export interface Circumstances {
   readonly backups: boolean;
   /** More of the MySQLCluster's spec. */
   readonly spec: Json;
+  /** No two members may be on one node. */
+  readonly apart?: true;
   /** The setting `inPlace`, with the feature gate; absent without it. */
   readonly inPlace?: Json;
   /** The setting `preflight`, and the nodes that are asked; absent without it. */

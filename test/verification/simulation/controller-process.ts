@@ -3,11 +3,13 @@ import { builtInStrategy } from '../../../src/api/settings.ts';
 import type { Log, World } from '../../../src/base/world.ts';
 import { Controller } from '../../../src/controller/controller.ts';
 import type { StrategySettings } from '../../../src/controller/facts/mode.ts';
-import type { CheckReader } from '../../../src/controller/fleet/check-answers.ts';
 import { noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
+import type { CheckReader } from '../../../src/controller/questions/checks.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
 import { LeaseElector } from '../../../src/kube/lease-elector.ts';
-import type { DelayReader } from '../../../src/moco/agent.ts';
+import { onServerClock } from '../../../src/kube/server-clock.ts';
+import type { DelayReader, MemberReader } from '../../../src/moco/agent.ts';
+import { usualLease } from '../../../src/moco/lease-place.ts';
 import { FleetMetrics } from '../../../src/telemetry/metrics.ts';
 import { RolloutMetrics } from '../../../src/telemetry/rollout-metrics.ts';
 import { CacheMetrics, CheckMetrics, WorkQueueMetrics } from '../../../src/telemetry/runtime-metrics.ts';
@@ -25,6 +27,7 @@ export interface ProcessOptions {
   readonly chance: Chance;
   readonly network: Network;
   readonly delays: DelayReader;
+  readonly members: MemberReader;
   readonly readCheck: CheckReader;
   /** Without it nothing is kept. */
   readonly log?: Log | undefined;
@@ -209,7 +212,7 @@ class Life {
       onAnswered: (request, code) => options.onAnswered(identity, request, code),
     };
     const bornMilliseconds = clock.nowMilliseconds;
-    const world: World = {
+    const machine: World = {
       monotonic: () => clock.nowMilliseconds - bornMilliseconds,
       wall: dependencies.wall,
       // As Node's own: whole milliseconds, and at least one.
@@ -218,6 +221,7 @@ class Life {
       random: () => chance.next(),
       exchange: (request) => network.exchange(client, request),
     };
+    const world = onServerClock(machine, silent);
     const api = new ObjectClient({ world, qps, burst });
     this.#elector = electsLeader
       ? new LeaseElector({
@@ -242,6 +246,7 @@ class Life {
       client: api,
       world,
       delays: options.delays,
+      members: options.members,
       readCheck: options.readCheck,
       log: options.log ?? silent,
       metrics: {
@@ -254,8 +259,10 @@ class Life {
       defaults: { policy: defaultPolicy, strategy: builtInStrategy },
       strategies,
       fleetLimits: noFleetLimits,
+      mocoLease: usualLease,
       namespaces: [],
       concurrency: 8,
+      dryRunPods: true,
       holder: identity,
       isLeading: () => this.isLeading,
     });

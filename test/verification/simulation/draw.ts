@@ -5,6 +5,7 @@ import type { Happening, Planned } from './happening.ts';
 import { drawHardTimes, hardThemes } from './hard-times.ts';
 import { drawInPlace } from './in-place.ts';
 import { drawLosses, lossThemes } from './losses.ts';
+import { drawMisleading, misleadingThemes } from './misleading.ts';
 import { drawPreflight } from './preflight.ts';
 import { firstImage } from './simulation.ts';
 import { budgets, imageNamed, narrowThemes, themes } from './themes.ts';
@@ -31,7 +32,7 @@ const modes = [
   'MOCO',
 ] as const;
 const themeNames = Object.keys(themes);
-const everyTheme = { ...themes, ...narrowThemes, ...hardThemes, ...lossThemes };
+const everyTheme = { ...themes, ...narrowThemes, ...hardThemes, ...lossThemes, ...misleadingThemes };
 
 /** The scenario of a seed, always the same. Given themes replace those of the seed. */
 export function draw(seed: string, given: readonly string[] = []): Scenario {
@@ -95,7 +96,9 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
   const losses = hasLosses ? drawLosses(chance.fork('losses'), replicas) : [];
   const ofPreflight = calm ? [] : (preflight?.plan ?? []);
   const flips = calm || given.length > 0 ? [] : drawFlips(chance.fork('flips'), replicas);
-  const all = [...plan, ...hard, ...byHand, ...losses, ...ofPreflight, ...flips].sort(byTime);
+  const misleads = !calm && given.length === 0 && mode === 'OnDelete';
+  const misleading = misleads ? drawMisleading(chance.fork('misleading'), replicas) : [];
+  const all = [...plan, ...hard, ...byHand, ...losses, ...ofPreflight, ...flips, ...misleading].sort(byTime);
   return { circumstances, plan: inPlace === null ? all : inPlace.plan(all, replicas) };
 }
 

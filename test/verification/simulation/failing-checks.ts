@@ -1,4 +1,4 @@
-import type { CheckReader } from '../../../src/controller/fleet/check-answers.ts';
+import type { CheckReader } from '../../../src/controller/questions/checks.ts';
 import { record } from '../../support/api-server/stored-object.ts';
 import type { Disruption, Verb } from '../witness/disruption.ts';
 import type { Simulation } from './simulation.ts';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { pods, type ResourceKind } from '../../../src/kube/resource.ts';
+import { clusterNameLabel, revisionHashLabel } from '../../../src/moco/names.ts';
 import type { StoreChange } from '../../support/api-server/object-store.ts';
 import { Ability } from '../witness/ability.ts';
 import { Witness } from '../witness/witness.ts';
@@ -16,7 +17,7 @@ function objections(goneAfterMilliseconds: number, impededUntil: number): readon
   ability.impede(goneAfterMilliseconds, impededUntil);
   const witness = new Witness(null, { ability });
   const alarms = new FalseAlarms(witness, ability);
-  const labels = { 'app.kubernetes.io/name': 'mysql', 'app.kubernetes.io/instance': 'test' };
+  const labels = { [clusterNameLabel]: 'test', [revisionHashLabel]: 'moco-test-5897fd84f8' };
   const going = { deletionTimestamp: '2026-07-01T12:00:00Z', deletionGracePeriodSeconds: 20 };
   const metadata = { namespace: 'default', name: 'moco-test-1', uid: 'one', labels, ...going };
   alarms.changed(change(pods, 'MODIFIED', { metadata }), 0);

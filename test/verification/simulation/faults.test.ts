@@ -41,6 +41,9 @@ const requestsToPlay: readonly RequestKind[] = [
   'status',
   'status',
   'lease',
+  'pod',
+  'pod',
+  'pod',
 ];
 
 /** A rollout of three, one of which is dead, in which half of such requests meet with that until it is nearly over. */

@@ -49,6 +49,12 @@ const slowTo = (thereMilliseconds: number, forMilliseconds: number) =>
     forMilliseconds,
   }) as const;
 
+/** The nodes of these members are cordoned well before the rollout and in its first minutes. */
+const placeless = (ordinals: readonly number[]): Scenario['plan'] => [
+  { atMilliseconds: -3000, what: { kind: 'cordon', ordinals, forMilliseconds: 600_000 } },
+  { atMilliseconds: 120_000, what: { kind: 'rollOut', image: 'mysql:8.4.1' } },
+];
+
 /**
  * Findings of long simulations, each shortened as far as possible and with its durations, since the meaning of a seed
  * changes with the themes.
@@ -202,5 +208,17 @@ export const findings = {
         what: { kind: 'changePod', part: 'sidecar', value: 'example/sidecar:2', pulled: false },
       },
     ],
+  },
+  'takes no member whose next pod no node takes, since every node is cordoned': {
+    circumstances: { ...plainCircumstances, seed: '1', ...quick },
+    plan: placeless([0, 1, 2]),
+  },
+  'takes no member whose next pod no node takes, since the others are kept apart from it': {
+    circumstances: { ...plainCircumstances, seed: '1', ...quick, apart: true },
+    plan: placeless([2]),
+  },
+  'takes no member whose next pod no node takes, since the only free one has never reported': {
+    circumstances: { ...plainCircumstances, seed: '1', ...quick, apart: true },
+    plan: [{ atMilliseconds: -5000, what: { kind: 'addNode', name: 'node-3' } }, ...placeless([2])],
   },
 } satisfies Readonly<Record<string, Scenario>>;

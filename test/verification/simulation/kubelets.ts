@@ -20,6 +20,8 @@ export interface KubeletsOptions {
   /** Called for each pod. */
   readonly settingsOf: (podName: string) => NodesSettings;
   readonly wall: () => number;
+  /** The nodes that do not take the pod. */
+  readonly closedTo: (pod: Pod) => ReadonlySet<string>;
   /** What the readiness probe of container mysqld finds, MySQL itself being asked. */
   readonly mysqldServes: (pod: Pod) => boolean;
 }
@@ -80,13 +82,14 @@ export class Kubelets {
   }
 
   #look(stored: StoredObject): number | null {
-    const { clock, server, wall, settingsOf, mysqldServes } = this.#options;
+    const { clock, server, wall, settingsOf, mysqldServes, closedTo } = this.#options;
     const pod = stored as unknown as Pod;
     const { namespace, name, uid } = pod.metadata;
     const given = {
       settings: settingsOf(name),
       now: { monotonicMilliseconds: clock.nowMilliseconds, wallMilliseconds: wall() },
       address: '127.0.1.1',
+      ...(pod.spec.nodeName === undefined && { closed: closedTo(pod) }),
     };
     const isThere = (): boolean => server.store.get(pods, namespace, name)?.metadata.uid === uid;
     const look = this.#looks.look(pod, given, mysqldServes, isThere);

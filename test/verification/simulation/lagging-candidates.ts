@@ -1,4 +1,4 @@
-import type { DelayReading } from '../../../src/core/on-demand-facts.ts';
+import type { CloneReading, DelayReading } from '../../../src/core/on-demand-facts.ts';
 import type { DelayReader } from '../../../src/moco/agent.ts';
 import { record } from '../../support/api-server/stored-object.ts';
 import type { Disruption } from '../witness/disruption.ts';
@@ -26,6 +26,11 @@ export class LaggingCandidates implements DelayReader {
     return Promise.resolve(
       seconds < notReadySeconds ? { kind: 'delay', seconds } : { kind: 'notReplicating', message: `lag=${seconds}s` },
     );
+  }
+
+  /** MOCO clones nobody here. */
+  readClone(): Promise<CloneReading> {
+    return Promise.resolve({ kind: 'notCloning' });
   }
 
   disrupted({ verb, ordinal, uid, confirmingSince }: Disruption): void {

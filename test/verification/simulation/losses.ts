@@ -104,10 +104,45 @@ const whileWorking: Draw = (chance, replicas) => {
   };
 };
 
+/** What else befalls the record of a rollout, the program or a member, whichever revisions its members have by then. */
+const upsets: readonly ((chance: Chance, replicas: number) => Happening)[] = [
+  (chance) => ({ kind: 'rollOut', image: `mysql:8.4.${chance.whole(1, 9)}` }),
+  () => ({ kind: 'removeRollout' }),
+  () => ({ kind: 'recreateStatefulSet' }),
+  (chance) => ({ kind: 'programStopped', forMilliseconds: chance.span(10, 90) }),
+  (chance, replicas) => ({
+    kind: 'flap',
+    ordinal: anyOf(chance, replicas),
+    container: 'slow-log',
+    forMilliseconds: chance.span(60, 180),
+  }),
+  (chance, replicas) => loss(chance, anyOf(chance, replicas)),
+];
+
+/** Held once a member may have the update revision, with anything beside it, and members that are lost one after another. */
+const whileNewer: Draw = (chance, replicas) => {
+  const forMilliseconds = chance.span(200, 400);
+  const held = chance.span(5, 50);
+  const hold = chance.pick(holds)(chance, replicas, forMilliseconds);
+  const ordinal = chance.happens(0.6) ? replicas - 1 : anyOf(chance, replicas);
+  const first = held + chance.span(5, 60);
+  const upset = chance.pick(upsets)(chance, replicas);
+  return {
+    kind: 'together',
+    all: [
+      ...(hold === null || hold.kind === 'rollOutBad' ? [] : [at(held, hold)]),
+      ...(chance.happens(0.8) ? [at(held + chance.span(1, 70), upset)] : []),
+      at(first, loss(chance, ordinal)),
+      ...(chance.happens(0.7) ? [at(first + chance.span(1, 90), loss(chance, ordinal))] : []),
+    ],
+  };
+};
+
 /** By name, so that a scenario can be given one. */
 export const lossThemes: Readonly<Record<string, readonly Draw[]>> = {
   losses: [whileHeld],
   lossesHalfway: [whileWorking],
+  lossesOfNewer: [whileNewer],
 };
 
 /** For some of the worlds in which this program takes members. Half of the holds begin right before the rollout. */

@@ -138,7 +138,7 @@ export class MocoGoesOn {
   #overdue(milliseconds: number): void {
     const awaited = this.#awaited;
     this.#cancel = null;
-    // What tells no object of it has changed meanwhile: MOCO is away, or another process of it runs.
+    // What tells no object of it has changed in the meantime: MOCO is away, or another process of it runs.
     if (awaited === null || !this.#isAwaited(awaited)) return this.#lookForFailover();
     // Once is enough.
     this.#cancel = (): void => {};

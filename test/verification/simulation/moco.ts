@@ -19,6 +19,9 @@ const actor = mocoManager;
 const quickestMilliseconds = 3;
 const slowestMilliseconds = 60;
 const retryMilliseconds = 200;
+const renewMilliseconds = 2000;
+/** `--check-interval` of moco-controller. */
+const tickMilliseconds = 60_000;
 
 export interface MocoOptions {
   readonly clock: VirtualClock;
@@ -43,7 +46,10 @@ export class Moco {
   readonly #looks: Looks;
   #settings: Settings;
   #running = true;
+  #stoppedAtMilliseconds = 0;
   #otherReplica = true;
+  /** Since when nobody reaches them, by ordinal. */
+  unreachedSince: ReadonlyMap<number, number> = new Map();
   /** How many processes of it there have been. */
   lives = 0;
 
@@ -90,7 +96,21 @@ export class Moco {
     return { seconds: this.faults.lagSeconds[ordinal] ?? 0, sinceMilliseconds: this.#lagsSinceMilliseconds };
   }
 
+  #noteUnreached(ordinals: readonly number[]): void {
+    const now = this.#options.clock.nowMilliseconds;
+    this.unreachedSince = new Map(ordinals.map((ordinal) => [ordinal, this.unreachedSince.get(ordinal) ?? now]));
+  }
+
+  /** Members that nobody reaches any more wake no loop: MOCO looks once a minute without an event. */
+  loseContact(ordinals: readonly number[]): void {
+    this.#noteUnreached(ordinals);
+    this.#looks.changeFaults(this.#options.namespace, this.#options.clusterName, { unreachable: ordinals });
+    this.#options.onDatabasesChange();
+    this.#plan('cluster', this.#options.chance.between(quickestMilliseconds, tickMilliseconds));
+  }
+
   setFaults(faults: Partial<Faults>): void {
+    if (faults.unreachable !== undefined) this.#noteUnreached(faults.unreachable);
     if (faults.lagSeconds !== undefined) this.#lagsSinceMilliseconds = this.#options.clock.nowMilliseconds;
     this.#looks.changeFaults(this.#options.namespace, this.#options.clusterName, faults);
     this.#options.onDatabasesChange();
@@ -111,6 +131,17 @@ export class Moco {
     return this.#running;
   }
 
+  /** Since when no process of it runs. `null` while one does. */
+  get awaySinceMilliseconds(): number | null {
+    return this.#running ? null : this.#stoppedAtMilliseconds;
+  }
+
+  /** When its leader last renewed its Lease: every two seconds, as controller-runtime does. */
+  get renewal(): string {
+    const at = this.#running ? this.#options.clock.nowMilliseconds : this.#stoppedAtMilliseconds;
+    return `${this.lives} ${Math.floor(at / renewMilliseconds)}`;
+  }
+
   /** Nothing is wrong but with the members. */
   get isUntroubled(): boolean {
     return same(this.faults, noFaults);
@@ -127,6 +158,7 @@ export class Moco {
    */
   stop({ otherReplica }: { readonly otherReplica: boolean }): void {
     this.#running = false;
+    this.#stoppedAtMilliseconds = this.#options.clock.nowMilliseconds;
     this.#otherReplica = otherReplica;
     for (const { cancel } of this.#pending.values()) cancel();
     this.#pending.clear();

@@ -17,6 +17,8 @@ class Scene {
   readonly handled: string[] = [];
   readonly #network = new Network({
     clock: this.clock,
+    wall: () => this.clock.nowMilliseconds,
+    renewal: () => '',
     chance: new Chance('network'),
     server: this.server,
     onSent: () => undefined,

@@ -1,4 +1,5 @@
 import type { ExchangeRequest, ExchangeResponse } from '../../../src/base/world.ts';
+import { usualLease } from '../../../src/moco/lease-place.ts';
 import { type ApiAnswer, type ApiRequest, refusal } from '../../support/api-server/api-answer.ts';
 import type { ApiServer } from '../../support/api-server/api-server.ts';
 import { once, parse, responseOf } from '../../support/api-server/exchange.ts';
@@ -42,12 +43,17 @@ interface Latency {
 
 export interface NetworkOptions {
   readonly clock: VirtualClock;
+  /** The clock of the API server, in milliseconds since 1970. */
+  readonly wall: () => number;
+  /** When moco-controller last renewed its Lease. It is not kept: it would be written every two seconds. */
+  readonly renewal: () => string;
   readonly chance: Chance;
   readonly server: ApiServer;
   readonly onSent: (sent: Sent) => void;
   readonly onStrike: (strike: Strike) => void;
 }
 
+const mocoLeasePath = `/apis/coordination.k8s.io/v1/namespaces/${usualLease.namespace}/leases/${usualLease.name}`;
 const encoder = new TextEncoder();
 const usual: Latency = { fromMilliseconds: 1, toMilliseconds: 6 };
 /** A request that its author has given up may arrive all the same. */
@@ -57,6 +63,8 @@ const lateBetweenWrites = 0.5;
 /** The network between the processes and the API server: bytes are delayed, split or lost. */
 export class Network {
   readonly #clock: VirtualClock;
+  readonly #wall: () => number;
+  readonly #renewal: () => string;
   readonly #chance: Chance;
   readonly #server: ApiServer;
   readonly #watches = new Set<{ readonly client: Client; readonly stream: WatchStream }>();
@@ -71,8 +79,10 @@ export class Network {
   oldestRevision = 0;
   #troubles: readonly Trouble[] = [];
 
-  constructor({ clock, chance, server, onSent, onStrike }: NetworkOptions) {
+  constructor({ clock, wall, renewal, chance, server, onSent, onStrike }: NetworkOptions) {
     this.#clock = clock;
+    this.#wall = wall;
+    this.#renewal = renewal;
     this.#chance = chance;
     this.#server = server;
     this.#onSent = onSent;
@@ -193,14 +203,25 @@ export class Network {
     betweenMilliseconds: number,
     respond: (response: ExchangeResponse) => void,
   ): void {
+    const dated = ({ headers, ...response }: ExchangeResponse): ExchangeResponse => ({
+      ...response,
+      headers: { ...headers, date: new Date(this.#wall()).toUTCString() },
+    });
     if (parsed.query?.get('watch') === 'true') {
-      respond(this.#watch(client, parsed, request));
+      respond(dated(this.#watch(client, parsed, request)));
       return;
     }
     const given = (answer: ApiAnswer): void => {
       if (answer.code === 409) this.#onStrike('conflict');
-      respond(responseOf(answer));
+      respond(dated(responseOf(answer)));
     };
+    if (parsed.path === mocoLeasePath) {
+      const renewTime = this.#renewal();
+      const metadata = { namespace: usualLease.namespace, name: usualLease.name, uid: 'lease', resourceVersion: '1' };
+      const spec = { holderIdentity: 'moco-controller', leaseDurationSeconds: 15, renewTime };
+      given({ code: 200, body: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec } });
+      return;
+    }
     const begun = this.#server.begin(parsed);
     if (typeof begun === 'function') this.#clock.after(betweenMilliseconds, () => given(begun()));
     else given(begun);

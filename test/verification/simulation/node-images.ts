@@ -13,12 +13,13 @@ export type Reports = 'every image' | 'fifty others';
 /** A kubelet lists its images every 30 s and reports a change within 10 s (1.36). */
 const latestReportMilliseconds = 40_000;
 const mostReported = 50;
+const hostnameLabel = 'kubernetes.io/hostname';
 
 interface Options {
   readonly clock: VirtualClock;
   readonly chance: Chance;
   readonly server: ApiServer;
-  /** `null`: there is a Node only once an image was brought to it on purpose. */
+  /** `null`: only what was brought to a node on purpose. */
   readonly reports: Reports | null;
   /** How long an image is pulled. */
   readonly pullMilliseconds: number;
@@ -32,12 +33,11 @@ export class NodeImages {
   constructor(options: Options) {
     this.#options = options;
     const { reports, server } = options;
-    if (reports === null) return;
     const others = Array.from({ length: mostReported }, (_, number) => ({ names: [`example/other:${number}`] }));
-    const images = reports === 'every image' ? [] : others;
+    const images = reports === 'fifty others' ? others : [];
     for (const name of nodeNames) {
-      const status = { conditions: [{ type: 'Ready', status: 'True' }], images };
-      server.store.put(nodes, { metadata: { name, uid: name, resourceVersion: '' }, status });
+      const metadata = { name, uid: name, resourceVersion: '', labels: { [hostnameLabel]: name } };
+      server.store.put(nodes, { metadata, status: { conditions: [{ type: 'Ready', status: 'True' }], images } });
     }
   }
 
@@ -73,11 +73,30 @@ export class NodeImages {
 
   /** Its kubelet is silent, or back. */
   setReady(node: string, isReady: boolean): void {
-    const { server, reports } = this.#options;
+    const { server } = this.#options;
     const known = server.store.get(nodes, '', node);
-    if (reports === null || known === null) return;
+    if (known === null) return;
     const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'Unknown' }];
     server.store.put(nodes, { ...known, status: { ...record(known['status']), conditions } });
+  }
+
+  /** Its kubelet has never reported, as of one that is about to join. */
+  add(name: string): void {
+    const metadata = { name, uid: name, resourceVersion: '', labels: { [hostnameLabel]: name } };
+    this.#options.server.store.put(nodes, { metadata, status: {} });
+  }
+
+  cordon(node: string, isCordoned: boolean): void {
+    const { store } = this.#options.server;
+    const known = store.get(nodes, '', node);
+    if (known !== null) store.put(nodes, { ...known, spec: { unschedulable: isCordoned } });
+  }
+
+  /** Nodes that take no pod, whatever it is. */
+  get closed(): ReadonlySet<string> {
+    const { store } = this.#options.server;
+    const isClosed = (name: string): boolean => record(store.get(nodes, '', name)?.['spec'])['unschedulable'] === true;
+    return new Set(nodeNames.filter(isClosed));
   }
 
   #reported(node: string): readonly Json[] {

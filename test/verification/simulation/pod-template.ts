@@ -1,4 +1,4 @@
-import { mysqldContainer, preflightLabel } from '../../../src/moco/names.ts';
+import { mysqldContainer, preflightLabel, revisionHashLabel } from '../../../src/moco/names.ts';
 import type { Json } from '../../support/api-server/stored-object.ts';
 import { defaultSettings } from '../../support/moco/settings.ts';
 
@@ -15,6 +15,8 @@ export interface Wanted {
   preflightLabel?: string;
   /** A variable from the pod's own fields, without the `apiVersion` that the API server adds. */
   fieldRef?: boolean;
+  /** No two members are on one node. */
+  apart?: boolean;
 }
 
 export const firstAgent = defaultSettings.agentImage;
@@ -24,7 +26,19 @@ export const userLabel = 'team';
 export const firstInPlace = { label: 'a', sidecar: 'example/sidecar:1', cpu: '1' } as const;
 
 /** `spec.podTemplate` of the MySQLCluster. */
-export function podTemplateOf({ image, label, sidecar, cpu, preflightLabel: like, fieldRef }: Wanted): Json {
+const affinity = {
+  podAntiAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: [
+      {
+        topologyKey: 'kubernetes.io/hostname',
+        labelSelector: { matchExpressions: [{ key: revisionHashLabel, operator: 'Exists' }] },
+      },
+    ],
+  },
+};
+
+export function podTemplateOf(wanted: Wanted): Json {
+  const { image, label, sidecar, cpu, preflightLabel: like, fieldRef, apart } = wanted;
   const resources = { limits: { cpu, memory: '1Gi' }, requests: { cpu: '500m', memory: '1Gi' } };
   const env = [{ name: 'POD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }];
   const mysqld = { name: mysqldContainer, image, ...(cpu !== undefined && { resources }), ...(fieldRef && { env }) };
@@ -35,6 +49,6 @@ export function podTemplateOf({ image, label, sidecar, cpu, preflightLabel: like
   const others = sidecar === undefined ? [] : [{ name: sidecarContainer, image: sidecar }];
   return {
     ...(Object.keys(labels).length > 0 && { metadata: { labels } }),
-    spec: { containers: [mysqld, ...others] },
+    spec: { containers: [mysqld, ...others], ...(apart && { affinity }) },
   };
 }

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import { rolloutKind } from '../../../src/api/rollout.ts';
+import { policyKind } from '../../../src/api/rollout-policy.ts';
+import type { MemberAnswer } from '../../../src/core/on-demand-facts.ts';
 import {
   jobs,
   namespaces,
+  nodes as nodeKind,
   path,
   persistentVolumeClaims,
   podDisruptionBudgets,
@@ -17,11 +20,12 @@ import {
   roleLabel,
   rolloutCompleteCondition,
 } from '../../../src/moco/names.ts';
+import type { PodRecord } from '../../../src/moco/records.ts';
 import { type Admission, admitStatefulSet } from '../../support/api-server/admission.ts';
 import type { ApiAnswer, ApiRequest } from '../../support/api-server/api-answer.ts';
 import { ApiServer } from '../../support/api-server/api-server.ts';
 import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
-import type { MySQLCluster } from '../../support/moco/objects.ts';
+import type { MySQLCluster, Pod } from '../../support/moco/objects.ts';
 import { sampleCluster } from '../../support/moco/sample.ts';
 import { defaultSettings as mocoSettings } from '../../support/moco/settings.ts';
 import { defaultCluster } from '../../support/moco/webhooks.ts';
@@ -51,7 +55,9 @@ import { Moco } from './moco.ts';
 import { MocoGoesOn } from './moco-goes-on.ts';
 import { Network } from './network.ts';
 import { NodeImages } from './node-images.ts';
+import { Places } from './places.ts';
 import { firstAgent, firstInPlace, podTemplateOf, sidecarContainer, userLabel, type Wanted } from './pod-template.ts';
+import { Reliance } from './reliance.ts';
 import { Situations } from './situations.ts';
 
 export const namespace = 'default';
@@ -65,6 +71,8 @@ const epochMilliseconds = Date.UTC(2026, 6, 1, 12);
 const demotionAllowanceMilliseconds = 60_000;
 /** So many pods stay for seconds after they were last written down. */
 const slowDeletions = 0.02;
+/** Watches deliver within this time. */
+const policyKnownMilliseconds = 5_000;
 const startDeadlineMilliseconds = 600_000;
 
 const witnessedKinds: ReadonlyMap<ResourceKind, WitnessedKind> = new Map<ResourceKind, WitnessedKind>([
@@ -75,6 +83,7 @@ const witnessedKinds: ReadonlyMap<ResourceKind, WitnessedKind> = new Map<Resourc
   [podDisruptionBudgets, 'PodDisruptionBudget'],
   [persistentVolumeClaims, 'PersistentVolumeClaim'],
   [jobs, 'Job'],
+  [policyKind, 'MySQLRolloutPolicy'],
 ]);
 
 /** One cluster, everything around it and the controller itself, in virtual time. */
@@ -114,7 +123,9 @@ export class Simulation {
     const { preflight } = circumstances;
     const isLabelled = preflight?.isLabelled === true && { preflightLabel: clusterName };
     const { replicas } = circumstances;
+    const isApart = circumstances.apart === true;
     this.wanted = { image: firstImage, replicas, agent: firstAgent, ...changesInPlace, ...isLabelled };
+    if (isApart) this.wanted.apart = true;
     this.chance = new Chance(seed);
     const { clock, chance } = this;
     const { wall } = this;
@@ -147,14 +158,18 @@ export class Simulation {
     this.fetchers = new Fetchers(this);
     const lagging = new LaggingCandidates(this);
     this.checks = new FailingChecks(this);
+    const places = new Places(this, isApart);
+    const reliance = new Reliance(this);
     const deeds = new Deeds(this, (disruption) => {
-      for (const judge of [this.witness, lagging, this.checks]) judge.disrupted(disruption);
+      for (const judge of [this.witness, lagging, reliance, this.checks, places]) judge.disrupted(disruption);
     });
     const expectations = new Expectations(clock, this.witness);
     const strikesFound = new FoundStrikes(this);
     const alarms = new FalseAlarms(this.witness, this.ability);
     this.network = new Network({
       clock,
+      wall: this.wall,
+      renewal: () => this.moco.renewal,
       chance: chance.fork('network'),
       server,
       onSent: (sent) => {
@@ -188,6 +203,7 @@ export class Simulation {
       // A replica that MOCO has configured is ready without a label where it never comes to set one.
       settingsOf: () => (this.moco.faults.unconfigurable.length > 0 ? unlabelled : settings),
       mysqldServes: (pod) => this.moco.mysqldReady(pod),
+      closedTo: (pod) => places.closedTo(pod),
     });
     const clustering = { ...mocoSettings.clustering, ...moco };
     const { failedTry: _, clone: __, ...taking } = clustering;
@@ -216,6 +232,7 @@ export class Simulation {
         chance: own,
         network,
         delays: lagging,
+        members: { answerOf: (pod) => Promise.resolve(this.#answerOf(pod)) },
         readCheck: this.checks.read,
         log: circumstances.log,
         epochMilliseconds,
@@ -240,6 +257,7 @@ export class Simulation {
       alarms.changed(change, clock.nowMilliseconds);
       this.fetchers.changed(change);
       if (change.kind === pods) this.nodeImages.changed(change.object);
+      if (this.#began && (change.kind === nodeKind || (change.kind === pods && isApart))) places.look();
       if (this.#began) {
         this.situations.changed(change, clock.nowMilliseconds, this.cluster);
         this.kept.changed(change);
@@ -248,16 +266,23 @@ export class Simulation {
       if (kind === undefined) return;
       const identity = change.object as unknown as Parameters<Witness['observe']>[0]['identity'];
       const object = change.type === 'DELETED' ? null : identity;
-      this.witness.observe({
-        revision: change.revision,
-        atMilliseconds: clock.nowMilliseconds,
-        kind,
-        object,
-        identity,
-      });
+      const observe = (revision: number): void =>
+        this.witness.observe({ revision, atMilliseconds: clock.nowMilliseconds, kind, object, identity });
+      if (kind === 'MySQLRolloutPolicy' && object !== null) return this.#whenKnown(change.object, observe);
+      observe(change.revision);
       if (!this.#began) return;
       if (kind === 'Pod') noteImpairedPrimary(this);
       if (kind === 'Pod' || kind === 'MySQLCluster' || kind === 'StatefulSet') this.mocoGoesOn.look();
+    });
+  }
+
+  /** A policy counts once the program has had the time to see it. One that it could not see is not judged. */
+  #whenKnown({ metadata }: StoredObject, observe: (revision: number) => void): void {
+    const { clock, server, ability } = this;
+    const sinceMilliseconds = clock.nowMilliseconds;
+    clock.after(policyKnownMilliseconds, () => {
+      const isThere = server.store.get(policyKind, '', metadata.name)?.metadata.uid === metadata.uid;
+      if (isThere && ability.isGiven(sinceMilliseconds, clock.nowMilliseconds)) observe(server.store.revision);
     });
   }
 
@@ -355,6 +380,14 @@ export class Simulation {
   }
 
   /** Milliseconds since 1970. */
+  /** What the agent of a member says, if its node and its network let it. */
+  #answerOf({ name, ordinal }: Pick<PodRecord, 'name' | 'ordinal'>): MemberAnswer {
+    if (this.moco.faults.unreachable.includes(ordinal)) return { kind: 'unknown', message: 'no answer within 1000 ms' };
+    const pod = this.server.store.get(pods, namespace, name);
+    const serves = pod !== null && this.moco.mysqldReady(pod as unknown as Pod);
+    return serves ? { kind: 'ready' } : { kind: 'notReady', message: 'mysqld does not serve' };
+  }
+
   readonly wall = (): number => epochMilliseconds + this.clock.nowMilliseconds;
 }
 

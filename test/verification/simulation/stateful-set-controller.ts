@@ -1,4 +1,4 @@
-import { controllerRevisions, persistentVolumeClaims, pods } from '../../../src/kube/resource.ts';
+import { controllerRevisions, persistentVolumeClaims, persistentVolumes, pods } from '../../../src/kube/resource.ts';
 import { revisionHashLabel } from '../../../src/moco/names.ts';
 import type { ApiServer } from '../../support/api-server/api-server.ts';
 import { isReady } from '../../support/api-server/eviction.ts';
@@ -137,6 +137,7 @@ function create(
     const finalizers = ['kubernetes.io/pvc-protection'];
     const body = { metadata: { ...record(metadata), name: claimName, labels, finalizers }, spec: claimSpec };
     server.handle({ method: 'POST', path: `/api/v1/namespaces/${namespace}/persistentvolumeclaims`, body, actor });
+    bind(server, namespace ?? '', claimName);
   }
   const labels = { ...record(record(template['metadata'])['labels']), [revisionHashLabel]: revision };
   const metadata = { ...record(template['metadata']), name: podName, labels, ownerReferences: [ownedBy(set)] };
@@ -202,4 +203,19 @@ function writeStatus(server: ApiServer, set: StoredObject, look: Look): void {
   };
   const path = `/apis/apps/v1/namespaces/${namespace}/statefulsets/${name}/status`;
   server.handle({ method: 'PUT', path, body: { metadata: { uid: set.metadata.uid }, status }, actor });
+}
+
+/** As a provisioner does: a volume of its own for each claim. */
+export function bind({ store }: ApiServer, namespace: string, claimName: string): void {
+  const claim = store.get(persistentVolumeClaims, namespace, claimName);
+  if (claim === null) return;
+  const { uid } = claim.metadata;
+  const volumeName = `pvc-${uid}`;
+  const metadata = { name: volumeName, uid: `volume-${uid}` } as StoredObject['metadata'];
+  store.put(persistentVolumes, { apiVersion: 'v1', kind: 'PersistentVolume', metadata, spec: { claimRef: { uid } } });
+  store.put(persistentVolumeClaims, {
+    ...claim,
+    spec: { ...record(claim['spec']), volumeName },
+    status: { phase: 'Bound' },
+  });
 }

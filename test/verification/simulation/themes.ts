@@ -294,5 +294,32 @@ export const narrowThemes: Readonly<Record<string, readonly Draw[]>> = {
   checks: [drawn('failCheck', lasts(20, 240))],
   maintenance: [maintenance],
   flips: [drawn('flipGate', lasts(6, 60)), drawn('usePartitions', lasts(5, 120))],
+  // Facts that are late, missing or wrong.
+  facts: [
+    drawn('cutNetwork', memberFor(60, 400)),
+    drawn('loseNode', memberFor(100, 400)),
+    drawn('loseVolume', { ordinal: anyMember }),
+    drawn('swapClaim', { ordinal: anyMember }),
+    drawn('stopMoco', { otherReplica: true, ...lasts(100, 600) }),
+  ],
+  // MOCO goes away while no member is waited for, and a step is due before it is back.
+  mocoAway: [
+    together(
+      [0, drawn('pause', lasts(120, 150))],
+      [seconds(50, 60), drawn('stopMoco', { otherReplica: true, ...lasts(150, 400) })],
+    ),
+  ],
+  cutPrimary: [
+    together(
+      [0, drawn('backlog', lasts(250, 500))],
+      [seconds(0.5, 3), drawn('cutNetwork', { ordinal: 0, ...lasts(450, 700) })],
+    ),
+  ],
+  // A process takes over whose clock is wrong, and maintenance windows open and close.
+  clocks: [
+    maintenance,
+    drawn('moveClock', { process: whole(0, 1), byMilliseconds: oneOf(-3600 * second, 3600 * second) }),
+    drawn('crash', { process: whole(0, 1), downMilliseconds: seconds(1, 40) }),
+  ],
   lag: [drawn('lag', { ordinal: anyMember, seconds: oneOf(100, 20), ...lasts(60, 300) })],
 };

@@ -14,12 +14,6 @@ export class FailedTries {
   #intent = '';
   /** The rollout whose attempts were reported last, and how many. */
   #reported = { revision: '', count: 0 };
-  #isDoubtful = false;
-
-  /** A clock has stepped: a process that starts later may count from a wrong time. */
-  doubt(): void {
-    this.#isDoubtful = true;
-  }
 
   /** A message for each reported failure that was none; each is reported once. */
   observe({ settings, atMilliseconds }: Moment): readonly string[] {
@@ -33,7 +27,7 @@ export class FailedTries {
       this.#intent = intent.id;
       this.#askedAt.set(intent.revision, atMilliseconds);
     }
-    if (count <= before || this.#isDoubtful) return [];
+    if (count <= before) return [];
     if (askedAt === undefined) return [`a failed switchover was told of ${revision}, for which none was asked for`];
     const setting = Number(inForce?.switchoverTimeoutSeconds?.value ?? defaultSwitchoverTimeoutSeconds);
     const lasted = atMilliseconds - askedAt;

@@ -19,8 +19,6 @@ export interface Law {
   readonly holds: (given: Case) => boolean;
   /** What it is asked of: what takes members, if absent. */
   readonly of?: readonly Verb[];
-  /** It rests on the actor's clock, which may be wrong. */
-  readonly isByTheClock?: true;
 }
 
 export const taking: readonly Verb[] = ['delete', 'evict', 'setPartition', 'restartInPlace'];

@@ -1,7 +1,7 @@
 import { isApproved } from './held-members.ts';
 import { type Case, type Law, others, participating, takingPods } from './law.ts';
 import { isPrimary, isUpdated, participates, replicasOf, runs } from './member.ts';
-import { isServed } from './observed-effects.ts';
+import { isServed, isUnreached } from './observed-effects.ts';
 
 /** What can cost a cluster its primary, or what a failover needs. */
 export const lawsOfPrimaries: readonly Law[] = [
@@ -32,6 +32,7 @@ export const lawsOfPrimaries: readonly Law[] = [
 
 /** MOCO's failover begins by stopping the I/O threads of all replicas, and none of them is ready without. */
 function isFollowed(given: Case): boolean {
+  if (isUnreached(given.moment)) return false;
   const primary = given.moment.members.find((one) => isPrimary(given.moment, one));
   return primary !== undefined && runs(primary) && participating(given).some((one) => !isPrimary(given.moment, one));
 }

@@ -16,6 +16,7 @@ import { isOpen } from './maintenance.ts';
 import {
   behindMilliseconds,
   canAcknowledge,
+  contradictsItself,
   hasResourcesOf,
   hasRole,
   isPrimary,
@@ -144,7 +145,8 @@ export const laws: readonly Law[] = [
         partition = 0,
         pinnedMembers = [],
       } = moment.settings?.spec ?? {};
-      const mayGo = !paused || (repairWhilePaused && !participates(moment, target));
+      const isPaused = paused || moment.freezes.size > 0;
+      const mayGo = !isPaused || (repairWhilePaused && !participates(moment, target));
       return mayGo && target.ordinal >= partition && !pinnedMembers.some(({ ordinal }) => ordinal === target.ordinal);
     },
   },
@@ -152,7 +154,6 @@ export const laws: readonly Law[] = [
     name: 'maintenance',
     sentence: 'a member at work was taken outside of the maintenance windows',
     of: takingOrResizing,
-    isByTheClock: true,
     holds: ({ moment, target, confirmedAtMilliseconds }) => {
       const windows = moment.settings?.spec?.maintenanceWindows ?? [];
       const primary = moment.members.find((member) => isPrimary(moment, member));
@@ -182,6 +183,12 @@ export const laws: readonly Law[] = [
         names.every((name) => annotations[name] !== annotationOn)
       );
     },
+  },
+  {
+    name: 'contradiction',
+    sentence: 'the pod is Ready, and nothing is reported of its mysqld, or that it is not',
+    of: [...takingOrResizing, 'restore'],
+    holds: ({ target }) => isTerminating(target) || !contradictsItself(target),
   },
   {
     name: 'I24',

@@ -1,6 +1,7 @@
 import { mysqldContainer } from '../../../src/moco/names.ts';
 import type { Ability } from './ability.ts';
 import type { Chronicle } from './chronicle.ts';
+import type { DataOfMembers } from './data.ts';
 import type { Disruption } from './disruption.ts';
 import { heldBecause, keepsRevisions, mayChangeNewPods } from './held-members.ts';
 import { isTerminating, isUnreachable, replicasOf, revisionOf, updateRevisionOf } from './member.ts';
@@ -52,9 +53,8 @@ interface Loss {
 interface LostMembersOptions {
   readonly ability: Ability;
   readonly verification: Verification;
+  readonly data: DataOfMembers;
   readonly epochMilliseconds: number;
-  /** What the program takes for a wall clock may be wrong. */
-  readonly isDoubtful: () => boolean;
 }
 
 /**
@@ -150,9 +150,9 @@ export class LostMembers {
 
   /** Why the member may not be updated, of that only which the program can't see otherwise. */
   #because(moment: Moment, ordinal: number, atMilliseconds: number): string | null {
-    const { epochMilliseconds, verification, isDoubtful } = this.#options;
+    const { epochMilliseconds, verification } = this.#options;
     if (!verification.mayBe(atMilliseconds)) return 'not verified';
-    return isDoubtful() ? null : heldBecause(moment, ordinal, epochMilliseconds + atMilliseconds);
+    return heldBecause(moment, ordinal, epochMilliseconds + atMilliseconds);
   }
 
   #judge(ordinal: number, before: Life & { loss: Loss }, revision: string, chronicle: Chronicle): readonly string[] {
@@ -189,7 +189,10 @@ export class LostMembers {
     if (before.loss.isIntended || before.loss.because === null || because === null || !mayChangeNewPods(latest))
       return [];
     const isWrong =
-      isUpdated && !keepsRevisions(latest) && this.#couldSee(before, chronicle) && this.#couldKeep(ordinal, chronicle);
+      isUpdated &&
+      !keepsRevisions(latest) &&
+      this.#couldSee(before, chronicle) &&
+      this.#couldKeep(ordinal, before.loss, chronicle);
     const outcome = isWrong ? 'violation' : isUpdated ? 'late' : 'kept';
     const isBesideWorking = this.#isSetBack || this.#setBackAt > before.loss.atMilliseconds;
     this.#lost.push({ ordinal, because, outcome, afterMilliseconds: after, atMilliseconds: now, isBesideWorking });
@@ -208,7 +211,7 @@ export class LostMembers {
     );
   }
 
-  #couldKeep(ordinal: number, chronicle: Chronicle): boolean {
+  #couldKeep(ordinal: number, loss: Loss, chronicle: Chronicle): boolean {
     const { atMilliseconds: now } = chronicle.latest;
     const from = now - reactsWithinMilliseconds;
     if (this.#isSetBack || this.#setBackAt > from || this.#wouldSetBack(chronicle.latest)) return false;
@@ -216,7 +219,10 @@ export class LostMembers {
     return moments.every((moment, index) => {
       const begins = Math.max(from, moment.atMilliseconds);
       const ends = moments[index + 1]?.atMilliseconds ?? now;
-      return [begins, ends].every((at) => this.#because(moment, ordinal, at) !== null);
+      const isHeld = [begins, ends].every((at) => this.#because(moment, ordinal, at) !== null);
+      return (
+        isHeld && this.#options.data.allowsKeeping({ ...moment, atMilliseconds: ends }, ordinal, loss.atMilliseconds)
+      );
     });
   }
 

@@ -58,6 +58,9 @@ export function isReady({ pod }: Member): boolean {
   return pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 }
 
+/** Kubernetes calls a pod Ready if each of its containers is. */
+export const contradictsItself = (member: Member): boolean => isReady(member) && mysqldOf(member)?.ready !== true;
+
 /** The node controller has spoken, and no container of the pod. */
 export function isUnreachable(member: Member): boolean {
   const all = containers(member);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { appNameLabel, appNameOfMoco, clusterNameLabel } from '../../../src/moco/names.ts';
+import { appNameLabel, appNameOfMoco, clusterNameLabel, revisionHashLabel } from '../../../src/moco/names.ts';
 import type {
   WitnessedBudget,
   WitnessedCluster,
@@ -7,6 +7,7 @@ import type {
   WitnessedKind,
   WitnessedObject,
   WitnessedPod,
+  WitnessedPolicy,
   WitnessedResources,
   WitnessedSettings,
   WitnessedStatefulSet,
@@ -51,6 +52,8 @@ export interface Moment {
   readonly endingClaims: ReadonlySet<string>;
   /** Of backups, whoever created them. */
   readonly jobs: readonly WitnessedJob[];
+  /** The names of the policies that pause every cluster. Those of the witness's worlds select all. */
+  readonly freezes: ReadonlySet<string>;
   /** Since when the member at the primary's index has not participated, or the index has named another. */
   readonly primaryUnavailableSince: number | null;
   /** By uid of the pod: since when it has participated. */
@@ -67,6 +70,7 @@ export const nothing: Moment = {
   budget: null,
   endingClaims: new Set(),
   jobs: [],
+  freezes: new Set(),
   primaryUnavailableSince: null,
   participatingSince: new Map(),
 };
@@ -74,6 +78,8 @@ export const nothing: Moment = {
 /** The cluster that an object belongs to, `null` for one that belongs to none, as the pod of a backup. */
 export function clusterOf(kind: WitnessedKind, { metadata }: WitnessedObject): string | null {
   if (kind === 'Pod' && metadata.labels?.[appNameLabel] !== appNameOfMoco) return null;
+  // Whoever has made it has copied labels of a member, and not what the StatefulSet controller sets.
+  if (kind === 'Pod' && metadata.labels?.[revisionHashLabel] === undefined) return null;
   const name = kind === 'MySQLCluster' || kind === 'MySQLRollout' ? metadata.name : metadata.labels?.[clusterNameLabel];
   return name === undefined ? null : `${metadata.namespace ?? ''}/${name}`;
 }
@@ -99,6 +105,8 @@ export function after(before: Moment, change: Change): Moment {
       return { ...moment, endingClaims: withClaim(before.endingClaims, change) };
     case 'Job':
       return { ...moment, jobs: withJob(before.jobs, change) };
+    case 'MySQLRolloutPolicy':
+      return { ...moment, freezes: withFreeze(before.freezes, change) };
     case 'Pod':
       return { ...moment, members: withPod(before.members, change) };
   }
@@ -107,6 +115,13 @@ export function after(before: Moment, change: Change): Moment {
 function withClaim(ending: ReadonlySet<string>, { identity, object }: Change): ReadonlySet<string> {
   const others = [...ending].filter((name) => name !== identity.metadata.name);
   return new Set(object?.metadata.deletionTimestamp === undefined ? others : [...others, identity.metadata.name]);
+}
+
+function withFreeze(freezes: ReadonlySet<string>, { identity, object }: Change): ReadonlySet<string> {
+  const others = [...freezes].filter((name) => name !== identity.metadata.name);
+  const policy: WitnessedPolicy | null = object;
+  const isFrozen = policy?.spec?.enforced?.paused === true;
+  return new Set(isFrozen ? [...others, identity.metadata.name] : others);
 }
 
 function withJob(jobs: readonly WitnessedJob[], { identity, object }: Change): readonly WitnessedJob[] {

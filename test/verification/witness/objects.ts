@@ -78,6 +78,7 @@ export interface WitnessedContainer {
 export interface WitnessedPod extends WitnessedObject {
   readonly spec: PodSpec;
   readonly status?: {
+    readonly reason?: string;
     readonly phase?: string;
     readonly conditions?: readonly WitnessedCondition[];
     readonly containerStatuses?: readonly WitnessedContainer[];
@@ -88,7 +89,11 @@ export interface WitnessedPod extends WitnessedObject {
 /** What the user asked of one rollout, and what the program tells of it. */
 export interface WitnessedSettings extends WitnessedObject {
   readonly status?: {
-    readonly rollout?: { readonly revision: string; readonly tries?: { readonly count?: number } };
+    readonly rollout?: {
+      readonly revision: string;
+      readonly tries?: { readonly count?: number };
+      readonly failing?: { readonly ordinal: number; readonly message: string };
+    };
     readonly intent?: {
       readonly id: string;
       readonly step: string;
@@ -130,6 +135,10 @@ export interface WitnessedJob extends WitnessedObject {
   readonly status?: { readonly conditions?: readonly WitnessedCondition[] };
 }
 
+export interface WitnessedPolicy extends WitnessedObject {
+  readonly spec?: { readonly enforced?: { readonly paused?: boolean } };
+}
+
 /** The kinds that the witness looks at; of every other kind it knows nothing. */
 export interface WitnessedKinds {
   readonly MySQLCluster: WitnessedCluster;
@@ -139,6 +148,7 @@ export interface WitnessedKinds {
   readonly PodDisruptionBudget: WitnessedBudget;
   readonly PersistentVolumeClaim: WitnessedObject;
   readonly Job: WitnessedJob;
+  readonly MySQLRolloutPolicy: WitnessedPolicy;
 }
 
 export type WitnessedKind = keyof WitnessedKinds;

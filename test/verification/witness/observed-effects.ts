@@ -160,5 +160,13 @@ const leads = ({ cluster }: Moment, ordinal: number): boolean =>
 
 /** Whoever MOCO calls primary participates. */
 export function isServed(moment: Moment): boolean {
-  return moment.members.some((member) => isPrimary(moment, member) && participates(moment, member));
+  return (
+    !isUnreached(moment) && moment.members.some((member) => isPrimary(moment, member) && participates(moment, member))
+  );
+}
+
+/** MOCO says that it does not reach the primary, whatever the primary's pod says. */
+export function isUnreached({ cluster }: Moment): boolean {
+  const { reason } = cluster?.status?.conditions?.find(({ type }) => type === 'Healthy') ?? {};
+  return reason === 'Failed' || reason === 'Lost';
 }

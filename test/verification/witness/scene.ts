@@ -119,7 +119,11 @@ export class Scene {
   /** The pod is deleted for good. */
   gone(ordinal: number, uid = `moco-test-${ordinal}-uid`): this {
     this.#revision += 1;
-    const labels = { 'app.kubernetes.io/instance': 'test', 'app.kubernetes.io/name': 'mysql' };
+    const labels = {
+      'app.kubernetes.io/instance': 'test',
+      'app.kubernetes.io/name': 'mysql',
+      'controller-revision-hash': 'old',
+    };
     const metadata = { namespace: 'default', name: `moco-test-${ordinal}`, uid, resourceVersion: '1', labels };
     this.witness.observe({
       revision: this.#revision,

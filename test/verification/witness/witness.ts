@@ -1,7 +1,9 @@
 import { rolloutCompleteCondition } from '../../../src/moco/names.ts';
 import { Ability } from './ability.ts';
+import { Blame } from './blame.ts';
 import { budgetOf } from './budget.ts';
 import { Chronicle } from './chronicle.ts';
+import { DataOfMembers } from './data.ts';
 import type { Demotions } from './demotions.ts';
 import type { Disruption } from './disruption.ts';
 import { FailedTries } from './failed-tries.ts';
@@ -47,6 +49,7 @@ interface Options {
 interface Lost {
   readonly verification: Verification;
   readonly members: LostMembers;
+  readonly data: DataOfMembers;
 }
 
 /**
@@ -71,13 +74,14 @@ export class Witness {
   /** By cluster. */
   readonly #failedTries = new Map<string, FailedTries>();
   /** By cluster. */
+  readonly #blame = new Map<string, Blame>();
+  /** By cluster. */
   readonly #steps = new Map<string, StepLog>();
   /** By cluster. */
   readonly #lost = new Map<string, Lost>();
   /** Lost members are not judged without: whether the program could act. */
   readonly #ability: Ability;
   readonly #minReadySeconds: number | undefined;
-  #isDoubtful = false;
   #needless = 0;
 
   constructor(demotions: Demotions | null = null, { epochMilliseconds = 0, ability, minReadySeconds }: Options = {}) {
@@ -89,6 +93,10 @@ export class Witness {
 
   /** In the order of the store's revisions. */
   observe(change: Change): void {
+    if (change.kind === 'MySQLRolloutPolicy') {
+      for (const chronicle of this.#chronicles.values()) chronicle.add(change);
+      return;
+    }
     const cluster = clusterOf(change.kind, change.identity);
     if (cluster === null) return;
     const moment = this.#chronicleOf(cluster).add(change);
@@ -99,24 +107,23 @@ export class Witness {
     for (const text of this.#steps.get(cluster)?.observe(moment) ?? []) {
       this.object('effects', text, change.atMilliseconds);
     }
+    for (const text of this.#blameOf(cluster).observe(change)) this.object('blame', text, change.atMilliseconds);
     if (change.kind === 'MySQLRollout') {
       for (const text of this.#failedTriesOf(cluster).observe(moment)) {
         this.object('tries', text, change.atMilliseconds);
       }
     }
     if (change.kind === 'Pod') this.#noteProof(cluster, moment);
-    const { verification, members } = this.#lostOf(cluster);
+    const { verification, members, data } = this.#lostOf(cluster);
     verification.observe(moment);
     for (const text of members.observe(change, this.#chronicleOf(cluster))) {
       this.object('I24', text, change.atMilliseconds);
     }
+    // After the members: they are judged by the data that a new pod finds.
+    for (const text of data.observe(change, this.#chronicleOf(cluster))) {
+      this.object('data', text, change.atMilliseconds);
+    }
     if (change.kind === 'MySQLCluster') this.#judgeCompletion(moment);
-  }
-
-  /** A clock of the program has been moved: what it tells of times is not judged. */
-  doubtTimes(): void {
-    this.#isDoubtful = true;
-    for (const tries of this.#failedTries.values()) tries.doubt();
   }
 
   /** Right when it happens: after the changes before it, and before those that it makes. */
@@ -133,9 +140,9 @@ export class Witness {
       return target === undefined ? [] : [{ moment, target, disruption, confirmedAtMilliseconds }];
     });
     for (const law of laws.filter((one) => isAskedOf(one, disruption))) {
-      const { name, sentence, holds, isByTheClock = false } = law;
+      const { name, sentence, holds } = law;
       const last = cases.at(-1);
-      if (last === undefined || (isByTheClock && this.#isDoubtful) || holds(last)) continue;
+      if (last === undefined || holds(last)) continue;
       this.#find(cases.some(holds) ? 'race' : 'violation', name, sentence, disruption);
     }
     this.#stepsOf(disruption.cluster).begin(disruption, moments);
@@ -194,13 +201,14 @@ export class Witness {
     const known = this.#lost.get(cluster);
     if (known !== undefined) return known;
     const verification = new Verification(this.#minReadySeconds);
+    const data = new DataOfMembers(this.#ability);
     const members = new LostMembers({
       ability: this.#ability,
       verification,
+      data,
       epochMilliseconds: this.#epochMilliseconds,
-      isDoubtful: () => this.#isDoubtful,
     });
-    const fresh = { verification, members };
+    const fresh = { verification, members, data };
     this.#lost.set(cluster, fresh);
     return fresh;
   }
@@ -211,9 +219,14 @@ export class Witness {
     return steps;
   }
 
+  #blameOf(cluster: string): Blame {
+    const blame = this.#blame.get(cluster) ?? new Blame();
+    this.#blame.set(cluster, blame);
+    return blame;
+  }
+
   #failedTriesOf(cluster: string): FailedTries {
     const tries = this.#failedTries.get(cluster) ?? new FailedTries();
-    if (this.#isDoubtful) tries.doubt();
     this.#failedTries.set(cluster, tries);
     return tries;
   }

@@ -28,6 +28,7 @@ app.kubernetes.io/component: controller
 {{- /* Where the pods of the Deployment and of the Jobs run, and how they get their image. */ -}}
 {{- define "moco-rollout.scheduling" -}}
 serviceAccountName: {{ include "moco-rollout.serviceAccountName" . }}
+automountServiceAccountToken: true
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
@@ -42,6 +43,13 @@ tolerations:
 {{- end }}
 {{- with .Values.priorityClassName }}
 priorityClassName: {{ . }}
+{{- end }}
+{{- end }}
+
+{{- /* Files that are mounted belong to the group of the pod, and nobody else reads them. */ -}}
+{{- define "moco-rollout.fsGroup" -}}
+{{- if and (include "moco-rollout.volumes" . | trim) (not (kindIs "invalid" .Values.fsGroup)) -}}
+fsGroup: {{ .Values.fsGroup | int64 }}
 {{- end }}
 {{- end }}
 
@@ -65,6 +73,9 @@ priorityClassName: {{ . }}
 {{- if eq .Values.partitionDriver "own" }}
 - --partition-driver=own
 {{- end }}
+{{- if not .Values.controllerPolicy.enabled }}
+- --dry-run-pods=false
+{{- end }}
 {{- with .Values.prometheus.url }}
 - --prometheus-url={{ . }}
 {{- end }}
@@ -73,6 +84,15 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- if .Values.prometheus.token.secret }}
 - --prometheus-token-file=/etc/moco-rollout/prometheus/token
+{{- end }}
+{{- if .Values.prometheus.basicAuth.secret }}
+- --prometheus-basic-auth-file=/etc/moco-rollout/prometheus/basic-auth
+{{- end }}
+{{- if .Values.prometheus.headers.secret }}
+- --prometheus-headers-file=/etc/moco-rollout/prometheus/headers
+{{- end }}
+{{- with .Values.prometheus.proxyUrl }}
+- --prometheus-proxy-url={{ . }}
 {{- end }}
 {{- range $setting, $value := .Values.settings }}
 - --{{ ternary "default-strategy" (kebabcase $setting) (eq $setting "strategy") }}={{ $value }}
@@ -99,10 +119,12 @@ priorityClassName: {{ . }}
 - name: webhook-certificate
   secret:
     secretName: {{ .Values.certificate.secretName }}
+    defaultMode: 288 # 0440
 {{- end }}
-{{- if or .Values.prometheus.ca.configMap .Values.prometheus.token.secret }}
+{{- if include "moco-rollout.prometheusFiles" . }}
 - name: prometheus
   projected:
+    defaultMode: 288 # 0440
     sources:
       {{- with .Values.prometheus.ca.configMap }}
       - configMap:
@@ -118,10 +140,33 @@ priorityClassName: {{ . }}
             - key: {{ $.Values.prometheus.token.key }}
               path: token
       {{- end }}
+      {{- with .Values.prometheus.basicAuth.secret }}
+      - secret:
+          name: {{ . }}
+          items:
+            - key: {{ $.Values.prometheus.basicAuth.key }}
+              path: basic-auth
+      {{- end }}
+      {{- with .Values.prometheus.headers.secret }}
+      - secret:
+          name: {{ . }}
+          items:
+            - key: {{ $.Values.prometheus.headers.key }}
+              path: headers
+      {{- end }}
 {{- end }}
 {{- with .Values.extraVolumes }}
 {{ toYaml . }}
 {{- end }}
+{{- end }}
+
+{{- /* Whether files for Prometheus are mounted; empty for no. */ -}}
+{{- define "moco-rollout.prometheusFiles" -}}
+{{- with .Values.prometheus -}}
+{{- if or .ca.configMap .token.secret .basicAuth.secret .headers.secret -}}
+true
+{{- end -}}
+{{- end -}}
 {{- end }}
 
 {{- define "moco-rollout.volumeMounts" -}}
@@ -130,7 +175,7 @@ priorityClassName: {{ . }}
   mountPath: /tmp/k8s-webhook-server/serving-certs
   readOnly: true
 {{- end }}
-{{- if or .Values.prometheus.ca.configMap .Values.prometheus.token.secret }}
+{{- if include "moco-rollout.prometheusFiles" . }}
 - name: prometheus
   mountPath: /etc/moco-rollout/prometheus
   readOnly: true

@@ -14,6 +14,8 @@ import type { BudgetRecord, PodRecord, StatefulSetRecord } from '../../../../src
 import type { Access, ObjectClient } from '../../../../test/support/object-client.ts';
 import { Watching } from '../../../../test/support/watching.ts';
 
+// The simplest possible rival of the controller, as a yardstick.
+
 const byCluster = 'cluster';
 const retryMilliseconds = 1000;
 /** MOCO gives StatefulSet and PodDisruptionBudget the same name. */
@@ -21,8 +23,8 @@ const clusterOfPod = ({ namespace, clusterName }: PodRecord): string => keyOf(na
 
 /**
  * The minimum of a rolling update: one task for each cluster evicts the next stale member, the primary last, and waits
- * until its successor is ready and the budget allows another. It ignores MOCO's status, confirms nothing and records
- * nothing, like a script with watches.
+ * until its successor is ready and the budget allows another eviction. It ignores MOCO's status, confirms nothing and
+ * records nothing, like a script with watches.
  */
 export class PlainLoop {
   readonly #client: ObjectClient;
@@ -32,10 +34,10 @@ export class PlainLoop {
     [byCluster]: clusterOfPod,
   });
   readonly #watching: Watching;
-  /** Whoever waits for something to change about a cluster. */
+  /** The tasks that wait for a change of a cluster. */
   readonly #waiting = new Map<string, () => void>();
   readonly #tasks = new Set<string>();
-  /** Clusters of which something has changed while their task was asking something. */
+  /** Clusters that changed while their task was sending a request. */
   readonly #missed = new Set<string>();
   readonly #world: World;
   readonly #log: Log;
@@ -97,7 +99,7 @@ export class PlainLoop {
     }
   }
 
-  /** Resolves at the next change, at once if there was one since the last wait. */
+  /** Resolves at the next change, or immediately if there was one since the last wait. */
   #change(cluster: string): Promise<void> {
     if (this.#missed.delete(cluster)) return Promise.resolve();
     return new Promise((resolve) => {
@@ -123,7 +125,7 @@ export class PlainLoop {
     return budget !== undefined && budget.observed && budget.disruptionsAllowed > 0;
   }
 
-  /** Resolves to whether it was allowed; a budget that has closed meanwhile opens by an event. */
+  /** Resolves to whether the eviction was allowed. When a budget that was closed opens again, an event follows. */
   async #evict({ namespace, name }: PodRecord): Promise<boolean> {
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name } };
     try {

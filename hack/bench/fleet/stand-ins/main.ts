@@ -11,7 +11,7 @@ import { restartOf } from '../restart.ts';
 
 /** As in the demo: the delays of the stand-ins are not measured. */
 const attentive = { notice: 5, healthyTrue: 20 };
-/** Otherwise the API server would mostly apply unchanged StatefulSets. */
+/** Otherwise the API server would mostly be applying unchanged StatefulSets. */
 const reconcileDelayMilliseconds = 500;
 /** With 1,000 clusters a call waits more than 10 s for its connection; a timeout would waste that work. */
 const timeoutMilliseconds = 120_000;

@@ -1,4 +1,6 @@
-import { Checks as Right } from '../../../../src/controller/fleet/check-answers.ts';
+import { Checks as Right } from '../../../../src/controller/questions/checks.ts';
+
+export * from '../../../../src/controller/questions/checks.ts';
 
 /** Takes the first answers to the checks of a cluster for those of this moment. */
 export class Checks extends Right {

@@ -1,0 +1,12 @@
+import type { MemberName } from '../../core/rules/rule.ts';
+import type { ClusterObjects } from '../../moco/records.ts';
+
+/** How messages about a cluster name its members. */
+export function memberName({
+  objects,
+}: {
+  readonly objects: Pick<ClusterObjects, 'statefulSet' | 'cluster'>;
+}): MemberName {
+  const stem = objects.statefulSet?.name ?? `moco-${objects.cluster.name}`;
+  return (ordinal) => `${stem}-${ordinal}`;
+}

@@ -1,0 +1,43 @@
+import type { Question, QuestionKind } from '../../core/questions.ts';
+import type { ClusterObjects } from '../../moco/records.ts';
+import type { ClusterApi } from '../../objects/cluster-client.ts';
+import type { Asking, Row, Sources } from './asking.ts';
+import { type Answers, rowOf } from './questions.ts';
+
+type Order = NonNullable<Row<QuestionKind, unknown>['confirm']>['order'];
+
+/** What is asked again right before the write of a step. */
+export interface AskedAgain {
+  /** Requests to the API server. */
+  readonly requests: number;
+  /** Asks the questions of this place in the order, in parallel. Rejects with `ApiError`. */
+  readonly ask: (order: Order, api: ClusterApi) => Promise<Partial<Answers>>;
+}
+
+export function asksAgain(questions: readonly Question[], asking: Omit<Asking, 'api'>, before: Answers): AskedAgain {
+  const planned = questions.flatMap((question) => {
+    const { kind } = question;
+    const { confirm } = rowOf(kind);
+    return confirm === null ? [] : [{ kind, order: confirm.order, plan: confirm.plan(question, asking, before[kind]) }];
+  });
+  return {
+    requests: planned.reduce((sum, { plan }) => sum + plan.requests, 0),
+    ask: async (order, api) => {
+      const asked = planned
+        .filter((one) => one.order === order)
+        .map(async ({ kind, plan }) => [kind, await plan.ask(api)] as const);
+      return Object.fromEntries(await Promise.all(asked));
+    },
+  };
+}
+
+/** Without those that count in one confirmation only. */
+export const toRemember = (answers: Partial<Answers>): Partial<Answers> =>
+  Object.fromEntries(entriesOf(answers).filter(([kind]) => !rowOf(kind).confirm?.isForgotten));
+
+/** The step depends on something that was not asked. */
+export const isOvertaken = (answers: Partial<Answers>, objects: ClusterObjects, sources: Sources): boolean =>
+  entriesOf(answers).some(([kind, answer]) => rowOf(kind).confirm?.isOvertaken?.(answer, objects, sources) === true);
+
+const entriesOf = (answers: Partial<Answers>): readonly (readonly [QuestionKind, unknown])[] =>
+  Object.entries(answers) as (readonly [QuestionKind, unknown])[];

@@ -1,0 +1,134 @@
+import type { DataRecord } from '../../core/snapshot.ts';
+import { ApiError, isForbidden } from '../../kube/api-error.ts';
+import { persistentVolumeClaims } from '../../kube/resource.ts';
+import { dataClaimOf, isSameRecord } from '../../moco/data-record.ts';
+import { projectClaim, statefulSetName } from '../../moco/projections.ts';
+import type { ClusterApi } from '../../objects/cluster-client.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
+import type { Asking, Row } from './asking.ts';
+
+// The question `data`: reads and writes the record of each member's data on its claim.
+
+/** What a claim says about the data of its member, on the monotonic clock. */
+interface KnownRecord {
+  readonly record: DataRecord | null;
+  readonly atMilliseconds: number;
+  /** When a note was last refused, or `null`. */
+  readonly refusedAtMilliseconds: number | null;
+}
+
+/** By ordinal. */
+type KnownRecords = ReadonlyMap<number, KnownRecord>;
+
+/** After this time a refused note is tried again. */
+const refusedMilliseconds = 30_000;
+
+/** What the claims say, and what is noted on them. */
+export const data: Row<'data', KnownRecords, { readonly dataRecords: ClusterDataRecords }> = {
+  asks: 'the API server: the claims of members whose mysqld this process has not seen working. Notes on claims which mysqld has started on their data',
+  lasts: '60 s',
+  silence: 'no step in this pass. Without the right to read claims nothing is known about data',
+  initial: new Map(),
+  ask: async ({ members, notes }, asking, before) => {
+    const { api, world } = asking;
+    const now = world.monotonic();
+    const isRefused = (ordinal: number): boolean =>
+      now - (before.get(ordinal)?.refusedAtMilliseconds ?? Number.NEGATIVE_INFINITY) < refusedMilliseconds;
+    const due = notes.filter(({ ordinal }) => !isRefused(ordinal));
+    const [read, noted] = await Promise.all([
+      readRecords(
+        members.filter((ordinal) => !due.some((note) => note.ordinal === ordinal)),
+        asking,
+        api,
+        before,
+      ),
+      Promise.all(due.map((note) => noteRecord(note, asking))),
+    ]);
+    return read.size === 0 && noted.length === 0 ? null : new Map([...before, ...read, ...noted]);
+  },
+  facts: (known, { nowMilliseconds }) => ({
+    dataRecords: [...known].map(([ordinal, { record, atMilliseconds }]) => ({
+      ordinal,
+      record,
+      ageSeconds: (nowMilliseconds - atMilliseconds) / 1000,
+    })),
+  }),
+  confirm: {
+    order: 'withObjects',
+    plan: ({ members }, asking, before) => ({
+      requests: members.length,
+      ask: async (api) => new Map([...before, ...(await readRecords(members, asking, api, before))]),
+    }),
+  },
+  status: {
+    whileOutstanding: 'its hold',
+    shows: '`data` of each member, once it is noted',
+    memberFields: (known, { rollout }, ordinal) => {
+      const before = rollout?.status?.members?.find((one) => one.ordinal === ordinal)?.data;
+      const read = known.get(ordinal);
+      if (read === undefined) return { data: before };
+      const { revision, version } = read.record ?? {};
+      return { data: revision === undefined ? undefined : { revision, ...(version && { version }) } };
+    },
+  },
+};
+
+type ClusterDataRecords = Asking['observed']['snapshot']['dataRecords'];
+
+const placeOf = ({ observed }: Pick<Asking, 'observed'>, ordinal: number) => {
+  const { namespace, name } = observed.objects.cluster;
+  return { namespace, name: dataClaimOf(`${statefulSetName(name)}-${ordinal}`) };
+};
+
+/** Rejects with `ApiError`. A claim that does not exist says nothing. */
+async function readRecords(
+  ordinals: readonly number[],
+  asking: Omit<Asking, 'api'>,
+  api: ClusterReader,
+  before: KnownRecords,
+): Promise<KnownRecords> {
+  const atMilliseconds = asking.world.monotonic();
+  const records = await Promise.all(
+    ordinals.map(async (ordinal): Promise<readonly [number, KnownRecord]> => {
+      const refusedAtMilliseconds = before.get(ordinal)?.refusedAtMilliseconds ?? null;
+      try {
+        const claim = await api.read(persistentVolumeClaims, placeOf(asking, ordinal));
+        const record = claim === null ? null : projectClaim(claim).data;
+        return [ordinal, { record, atMilliseconds, refusedAtMilliseconds }];
+      } catch (error) {
+        if (!isForbidden(error)) throw error;
+        return [ordinal, { record: null, atMilliseconds, refusedAtMilliseconds }];
+      }
+    }),
+  );
+  return new Map(records);
+}
+
+/**
+ * Notes the mysqld on the claim, unless the claim already says so. Never rejects: this process knows without the note
+ * as long as it watches the member, and a successor that has not seen the member takes its data for unknown.
+ */
+async function noteRecord(
+  { ordinal, ...record }: DataRecord & { readonly ordinal: number },
+  asking: Asking<ClusterApi>,
+): Promise<readonly [number, KnownRecord]> {
+  const { key, api, world, log } = asking;
+  const atMilliseconds = world.monotonic();
+  const place = placeOf(asking, ordinal);
+  let known: DataRecord | null = null;
+  try {
+    const raw = await api.read(persistentVolumeClaims, place);
+    const claim = raw === null ? null : projectClaim(raw);
+    known = claim?.data ?? null;
+    if (claim !== null && !isSameRecord(known, record)) {
+      await api.noteData(claim, record);
+      known = record;
+    }
+    const isMissing = claim === null;
+    return [ordinal, { record: known, atMilliseconds, refusedAtMilliseconds: isMissing ? atMilliseconds : null }];
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    log.warn({ cluster: key, claim: place.name, error: error.message }, 'Failed to note the data of a member');
+    return [ordinal, { record: known, atMilliseconds, refusedAtMilliseconds: atMilliseconds }];
+  }
+}

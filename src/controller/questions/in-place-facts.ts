@@ -1,0 +1,131 @@
+import type { Json } from '../../base/json.ts';
+import type { InPlaceSettings, InPlaceUpdate } from '../../core/in-place-changes.ts';
+import { type NotAsked, notAsked } from '../../core/on-demand-facts.ts';
+import type { Ages } from '../../moco/ages.ts';
+import { compare } from '../../moco/in-place/compare.ts';
+import { type ImageNeeded, type ImageReport, imagesNeeded } from '../../moco/in-place/images.ts';
+import { withResize } from '../../moco/in-place/resize.ts';
+import { hasMysqldRestarted, hasRestartedResized } from '../../moco/in-place/restart.ts';
+import type { ClusterObjects, LivePod, PodRecord } from '../../moco/records.ts';
+
+// The facts about updates in place that follow from the answers to the question `inPlace`.
+
+/** The pod templates of revisions, `withPodDefaults`. A string says why a template can't be read. */
+export type TemplatesRead = ReadonlyMap<string, Json | string>;
+
+/** When it was read, on the monotonic clock. */
+export type ImageReading = ImageReport & { readonly atMilliseconds: number };
+
+/** The inputs of updates in place apart from pods, as they were last read. */
+export interface InPlaceReadings {
+  readonly templates: TemplatesRead;
+  /** Whether a node has an image, by node and image. */
+  readonly images: ReadonlyMap<string, ImageReading>;
+  /** The API server's refusals of dry runs, by the uid of the pod. */
+  readonly refusals: ReadonlyMap<string, { readonly revision: string; readonly message: string }>;
+  /** The pods, by uid, whose dry run for a revision was accepted. */
+  readonly accepted: ReadonlyMap<string, string>;
+}
+
+export const nothingReadInPlace: InPlaceReadings = {
+  templates: new Map(),
+  images: new Map(),
+  refusals: new Map(),
+  accepted: new Map(),
+};
+
+/** The answer to the dry run of an update in place: the API server's message, or `null` if it accepts. */
+export interface InPlaceDryRun {
+  /** The uid of the pod. */
+  readonly uid: string;
+  readonly refusal: string | null;
+}
+
+/** A refused member is replaced instead, as long as the update revision is the same. */
+export function withDryRuns(
+  known: InPlaceReadings,
+  revision: string,
+  dryRuns: readonly InPlaceDryRun[],
+): InPlaceReadings {
+  const accepted = new Map(known.accepted);
+  const refusals = new Map(known.refusals);
+  for (const { uid, refusal } of dryRuns) {
+    if (refusal === null) accepted.set(uid, revision);
+    else refusals.set(uid, { revision, message: refusal });
+  }
+  return { ...known, accepted, refusals };
+}
+
+/**
+ * How a stale pod can reach the update revision. A pod with the label of the update revision is also stale while it
+ * still has the resize for another revision, which the template had in between. `null` if the pod is not stale, or
+ * while updates in place are off and none was begun. `notAsked` before its revisions are read.
+ *
+ * @param willHave whether an image that the node does not report will be there before anything restarts (`preflight`)
+ */
+export function inPlaceUpdate(
+  pod: PodRecord,
+  { statefulSet, pods }: ClusterObjects,
+  settings: InPlaceSettings,
+  readings: InPlaceReadings,
+  ages: Ages,
+  willHave: (node: string, reading: ImageReading | undefined) => boolean = () => false,
+): InPlaceUpdate | NotAsked | null {
+  const revision = statefulSet?.updateRevision ?? '';
+  const hasLabel = pod.revision === revision;
+  const isOff = settings.mode === 'Never';
+  if (pod.live === null || revision === '' || (hasLabel ? !hasBeenResized(pod.live) : isOff)) return null;
+  const [before, after] = [pod.revision, revision].map((name) => readings.templates.get(name));
+  if (typeof before !== 'object' || typeof after !== 'object') {
+    const why = [before, after].find((one) => typeof one === 'string');
+    if (why === undefined) return notAsked;
+    return hasLabel ? null : impossible(why);
+  }
+  const update = withResize(compare(pod.live, { before, after }, settings), pod, ages);
+  const isToBeResized = update.kind === 'impossible' || update.change.resources.length > 0;
+  if (hasLabel && !isToBeResized && update.resize === null) return null;
+  if (isOff && isToBeResized) return impossible('it was resized for another revision, and updates in place are off');
+  const refusal = readings.refusals.get(pod.uid);
+  if (refusal?.revision === revision)
+    return impossible(`the API server refuses it (InPlaceRefused): ${refusal.message}`);
+  if (update.kind === 'impossible') return update;
+  const { containers, resources } = update.change;
+  if (containers.length + resources.length === 0) return update;
+  const unlucky = pods.find((one) => one.uid !== pod.uid && hasRestartedFor(one, revision, settings, readings));
+  if (unlucky) return impossible(`mysqld of ${unlucky.name} restarted when its pod was changed for this revision`);
+  const missing = imagesNeeded(update.change, pod.live).filter((needed) => {
+    const reading = readings.images.get(imagePlaceOf(pod, needed));
+    return needed.pulledAlways || !(reading?.present || willHave(pod.node ?? '', reading));
+  });
+  return missing.length === 0
+    ? update
+    : { kind: 'impossible', reasons: missing.map((needed) => whyMissing(pod, needed)) };
+}
+
+/**
+ * mysqld restarted because of the update in place to the update revision, possibly between its resize and its patch.
+ */
+function hasRestartedFor(
+  pod: PodRecord,
+  updateRevision: string,
+  settings: InPlaceSettings,
+  { templates }: InPlaceReadings,
+): boolean {
+  if (pod.revision === updateRevision) return hasMysqldRestarted(pod);
+  const [before, after] = [pod.revision, updateRevision].map((name) => templates.get(name));
+  if (pod.live === null || typeof before !== 'object' || typeof after !== 'object') return false;
+  const update = compare(pod.live, { before, after }, settings);
+  return update.kind === 'possible' && hasRestartedResized(pod, update.change);
+}
+
+export const hasBeenResized = ({ containers }: LivePod): boolean =>
+  containers.some(({ resized }) => resized.length > 0);
+
+const impossible = (reason: string): InPlaceUpdate => ({ kind: 'impossible', reasons: [reason] });
+
+export const imagePlaceOf = ({ node }: PodRecord, { image }: ImageNeeded): string => `${node ?? ''} ${image}`;
+
+const whyMissing = ({ node }: PodRecord, { container, image, pulledAlways }: ImageNeeded): string =>
+  pulledAlways
+    ? `${container} would not run until the registry answers, because its imagePullPolicy is Always`
+    : `${container} would not run while its image is pulled, and node ${node ?? 'unknown'} does not report ${image}`;

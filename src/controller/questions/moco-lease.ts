@@ -1,0 +1,72 @@
+import type { World } from '../../base/world.ts';
+import type { MocoLease } from '../../core/on-demand-facts.ts';
+import { isForbidden } from '../../kube/api-error.ts';
+import type { Lease } from '../../kube/lease.ts';
+import { leases } from '../../kube/resource.ts';
+import { type LeasePlace, usualLease } from '../../moco/lease-place.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
+
+/** The Lease as it was last read, on the monotonic clock. */
+export interface SeenLease extends Pick<MocoLease, 'lease' | 'state' | 'holder' | 'durationSeconds'> {
+  readonly atMilliseconds: number;
+  /** The latest renewal that this process knows of was made after this. `null` if it knows of none. */
+  readonly renewedAtMilliseconds: number | null;
+}
+
+/** controller-runtime's own duration, where the Lease has none. */
+const usualDurationSeconds = 15;
+/** Clusters that are looked at together share a reading. */
+const sharedMilliseconds = 1000;
+
+/** Rejects with `ApiError`. */
+export interface MocoReader {
+  read(api: ClusterReader): Promise<SeenLease>;
+}
+
+/**
+ * Reads the Lease of moco-controller, for all clusters. A renewal is a change from one reading to the next, and is
+ * dated from the earlier one: the clock of moco-controller plays no part.
+ */
+export class MocoLeases implements MocoReader {
+  readonly #world: Pick<World, 'monotonic'>;
+  readonly #place: LeasePlace;
+  #seen: SeenLease | null = null;
+  #renewal = '';
+
+  constructor(world: Pick<World, 'monotonic'>, place: LeasePlace = usualLease) {
+    this.#world = world;
+    this.#place = place;
+  }
+
+  async read(api: ClusterReader): Promise<SeenLease> {
+    const atMilliseconds = this.#world.monotonic();
+    const before = this.#seen;
+    if (before !== null && atMilliseconds - before.atMilliseconds < sharedMilliseconds) return before;
+    const { renewal, ...read } = await this.#read(api);
+    const isRenewed = before?.state === 'held' && read.state === 'held' && renewal !== this.#renewal;
+    const renewedAtMilliseconds = isRenewed ? before.atMilliseconds : (before?.renewedAtMilliseconds ?? null);
+    this.#renewal = renewal;
+    this.#seen = { ...read, atMilliseconds, renewedAtMilliseconds };
+    return this.#seen;
+  }
+
+  async #read(
+    api: ClusterReader,
+  ): Promise<Omit<SeenLease, 'atMilliseconds' | 'renewedAtMilliseconds'> & { readonly renewal: string }> {
+    const { namespace, name } = this.#place;
+    const lease = `${namespace}/${name}`;
+    const none = { lease, holder: '', durationSeconds: usualDurationSeconds, renewal: '' };
+    try {
+      const found = (await api.read(leases, this.#place)) as Lease | null;
+      if (found === null) return { ...none, state: 'missing' };
+      const { holderIdentity, renewTime, leaseDurationSeconds, leaseTransitions } = found.spec ?? {};
+      const holder = holderIdentity ?? '';
+      const durationSeconds = leaseDurationSeconds ?? usualDurationSeconds;
+      const renewal = JSON.stringify([holder, renewTime, leaseTransitions]);
+      return { lease, state: holder === '' ? 'free' : 'held', holder, durationSeconds, renewal };
+    } catch (error) {
+      if (isForbidden(error)) return { ...none, state: 'forbidden' };
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import type { MemberStatus, RolloutStatus } from '../../api/rollout-status.ts';
+import { milliseconds, timestampOf } from '../../base/json.ts';
+import type { World } from '../../base/world.ts';
+import { mysqldOf } from '../../core/member.ts';
+import type { MemberReading, MemberSaid, MysqlReading, OpenWrite } from '../../core/on-demand-facts.ts';
+import { againstItself, freshSeconds, lastingSeconds, silenceSeconds } from '../../core/replicas-behind.ts';
+import { longWriteSeconds } from '../../core/rules/long-write.ts';
+import { andMore } from '../../core/sentences.ts';
+import type { ClusterSnapshot } from '../../core/snapshot.ts';
+import type { PodRecord } from '../../moco/records.ts';
+import type { OpenWriteNow } from '../../mysql/statements.ts';
+import { memberName } from '../facts/member-name.ts';
+import { type Answered, answered, answerFacts, seriesMilliseconds } from './answers.ts';
+import type { Asking, Observed, Row } from './asking.ts';
+
+// The question `mysql`: what MySQL itself says, and how long each part of an answer counts.
+
+/** What MySQL itself last said, on the monotonic clock. */
+interface KnownMysql extends Pick<MysqlReading, 'writes'> {
+  /** Why no member can be asked, since the first of the consecutive failures. */
+  readonly problem: { readonly message: string; readonly sinceMilliseconds: number } | null;
+  readonly members: ReadonlyMap<string, Answered<MemberSaid> & Pick<MemberReading, 'last'>>;
+  /** Since when a switchover waits for writes, or `null`. */
+  readonly waitingSinceMilliseconds: number | null;
+  readonly atMilliseconds: number;
+}
+
+/** A shorter age may be the rounding of the server and the time of an answer. */
+const sameMilliseconds = 3000;
+/** An older answer belongs to an earlier step, and is no longer shown. */
+const recentSeconds = 60;
+
+export const mysql: Row<'mysql', KnownMysql | null, Pick<ClusterSnapshot, 'mysql'>> = {
+  asks: 'every member whose mysqld runs, the primary first, with the account that MOCO makes for reading (`ReplicationFacts`)',
+  lasts: `${freshSeconds} s; an answer against a member ${lastingSeconds} s`,
+  silence:
+    'a replica counts as behind for `replicaDelayGraceSeconds`, but at least for `silentMemberGraceSeconds`, then as without the feature gate; an answer against it stands',
+  initial: null,
+  ask: ({ for: step }, asking, before) => readMysql(step === 'switchover', asking, before),
+  facts: (known, { sources, nowMilliseconds }) => ({
+    mysql: sources.mysql === undefined ? null : mysqlFacts(known, nowMilliseconds),
+  }),
+  confirm: {
+    order: 'beforeClock',
+    plan: ({ for: step }, asking, before) => ({
+      requests: 0,
+      ask: () => readMysql(step === 'switchover', asking, before),
+    }),
+  },
+  status: {
+    whileOutstanding: 'its hold',
+    shows: '`mysqlProblem`, `openWrites`, `replication` of members',
+    fields: (_, observed) => ({ mysqlProblem: mysqlProblemOf(observed), openWrites: openWritesOf(observed.snapshot) }),
+    memberFields: (_, { snapshot }, ordinal) => ({ replication: replicationOf(snapshot, ordinal) }),
+    changesInSeconds: ({ snapshot: { mysql: said } }) =>
+      said === null || said.ageSeconds === null ? null : recentSeconds - said.ageSeconds,
+  },
+};
+
+/** Asks the primary, then all replicas in parallel. Resolves to `null` while the feature gate is off. Never rejects. */
+async function readMysql(
+  forSwitchover: boolean,
+  { key, observed: { objects }, sources, signal, world, log, metrics }: Omit<Asking, 'api'>,
+  before: KnownMysql | null,
+): Promise<KnownMysql | null> {
+  if (sources.mysql === undefined) return null;
+  const { cluster } = objects;
+  const pods = objects.pods.filter(isRunning);
+  const primary = pods.find(({ ordinal }) => ordinal === cluster.primaryIndex) ?? null;
+  const replicas = pods.filter((pod) => pod !== primary);
+  // Members may not report what is committed while they are asked.
+  const atMilliseconds = world.monotonic();
+  const {
+    problem: message,
+    said,
+    writes,
+  } = await sources.mysql.ask({ cluster, primary, replicas, forSwitchover }, signal);
+  const isSeries = before !== null && atMilliseconds - before.atMilliseconds < seriesMilliseconds;
+  const last = isSeries ? before : null;
+  const members = objects.pods.flatMap(({ uid }) => {
+    const known = before?.members.get(uid);
+    const one = said.get(uid) ?? (known && notAsked);
+    return one === undefined
+      ? []
+      : [[uid, { ...answered(one, last?.members.get(uid), atMilliseconds), last: lastOf(one, known) }] as const];
+  });
+  const hasSaid = primary !== null && before?.members.get(primary.uid)?.last?.kind === 'primary';
+  const open = hasSaid ? before.writes : null;
+  const problem =
+    message === null ? null : { message, sinceMilliseconds: before?.problem?.sinceMilliseconds ?? atMilliseconds };
+  if (message !== null && message !== before?.problem?.message) {
+    log.warn({ cluster: key, reason: message }, 'Cannot query MySQL; continuing without its answers');
+  }
+  for (const { uid, name } of pods) {
+    const one = said.get(uid);
+    if (one === undefined) continue;
+    metrics.countMysqlReading(one.kind);
+    if (message === null && one.kind === 'unknown' && last?.members.get(uid)?.reading.kind !== 'unknown') {
+      log.warn({ cluster: key, member: name, reason: one.message }, 'Failed to query mysqld');
+    }
+  }
+  return {
+    problem,
+    members: new Map(members),
+    ...writesAfter(forSwitchover ? writes : 'not asked', { last, open }, world, atMilliseconds),
+    atMilliseconds,
+  };
+}
+
+const notAsked: MemberSaid = { kind: 'unknown', message: 'it was not asked' };
+
+/** The newest usable answer. What the replica lacks is unknown while the primary does not say what it has committed. */
+function lastOf(said: MemberSaid, before: Pick<MemberReading, 'last'> | undefined): MemberReading['last'] {
+  const known = before?.last ?? null;
+  if (said.kind === 'unknown') return known;
+  if (said.kind === 'primary' || said.missing !== null || known?.kind !== 'replica') return said;
+  return { ...said, missing: known.missing };
+}
+
+/**
+ * Open writes, and since when a switchover waits for them: silence ends neither.
+ *
+ * @param open the open writes in the primary's last answer, however old
+ */
+function writesAfter(
+  writes: readonly OpenWriteNow[] | null | 'not asked',
+  { last, open }: { readonly last: KnownMysql | null; readonly open: MysqlReading['writes'] },
+  world: World,
+  atMilliseconds: number,
+): Pick<KnownMysql, 'writes' | 'waitingSinceMilliseconds'> {
+  if (writes === 'not asked') return { writes: null, waitingSinceMilliseconds: null };
+  const { waitingSinceMilliseconds = null } = last ?? {};
+  if (writes === null) return { writes: open, waitingSinceMilliseconds };
+  const isLong = writes.some(({ ageSeconds }) => ageSeconds >= longWriteSeconds);
+  return {
+    writes: writes.map((write) => ({ ...write, since: sinceOf(write, open ?? [], world) })),
+    waitingSinceMilliseconds: isLong ? (waitingSinceMilliseconds ?? atMilliseconds) : null,
+  };
+}
+
+/** The server counts whole seconds: the same write keeps the time that people have seen. */
+function sinceOf({ session, ageSeconds }: OpenWriteNow, before: readonly OpenWrite[], world: World): string {
+  const began = world.wall() - ageSeconds * 1000;
+  const known = before.find((write) => write.session === session)?.since ?? null;
+  const isSame = Math.abs((milliseconds(known) ?? 0) - began) < sameMilliseconds;
+  return known !== null && isSame ? known : timestampOf(began);
+}
+
+const isRunning = (pod: PodRecord): boolean => pod.deletionTimestamp === null && mysqldOf(pod)?.state === 'running';
+
+function mysqlFacts(known: KnownMysql | null, nowMilliseconds: number): MysqlReading {
+  if (known === null) return { ageSeconds: null, problem: null, members: [], writes: null, waitedForWritesSeconds: 0 };
+  const { problem, members, writes, waitingSinceMilliseconds: waitingSince, atMilliseconds } = known;
+  return {
+    ageSeconds: (nowMilliseconds - atMilliseconds) / 1000,
+    problem: problem && {
+      message: problem.message,
+      forSeconds: (nowMilliseconds - problem.sinceMilliseconds) / 1000,
+    },
+    members: [...members].map(([uid, one]) => {
+      const { reading: said, unknownForSeconds } = answerFacts(one, nowMilliseconds);
+      return { uid, said, unknownForSeconds, last: one.last };
+    }),
+    writes,
+    waitedForWritesSeconds: waitingSince === null ? 0 : (nowMilliseconds - waitingSince) / 1000,
+  };
+}
+
+const isRecent = (said: MysqlReading | null): said is MysqlReading =>
+  said !== null && said.ageSeconds !== null && said.ageSeconds < recentSeconds;
+
+/**
+ * Why the rules continue without MySQL's answers: nobody can be asked, or a running member has not answered within the
+ * grace period.
+ */
+function mysqlProblemOf(observed: Observed): string | undefined {
+  const { snapshot, policy } = observed;
+  const { mysql: said, members } = snapshot;
+  if (said === null) return undefined;
+  if (said.problem !== null) return said.problem.message;
+  const leastSeconds = silenceSeconds(policy) - freshSeconds + (said.ageSeconds ?? 0);
+  const [first, ...others] = said.members.flatMap(({ uid, said: one, unknownForSeconds }) => {
+    const member = members.find((each) => each.uid === uid);
+    const isSilent = one.kind === 'unknown' && unknownForSeconds >= leastSeconds;
+    return isSilent && member && mysqldOf(member)?.state === 'running' ? [{ ...one, ...member }] : [];
+  });
+  if (first === undefined) return undefined;
+  return `${memberName(observed)(first.ordinal)}${andMore(others.length)} does not answer: ${first.message}`;
+}
+
+function openWritesOf({ mysql: said }: ClusterSnapshot): RolloutStatus['openWrites'] {
+  if (!isRecent(said) || said.writes === null) return undefined;
+  const [oldest, ...others] = said.writes.filter(({ ageSeconds }) => ageSeconds >= longWriteSeconds);
+  return oldest === undefined ? { count: 0 } : { count: 1 + others.length, since: oldest.since };
+}
+
+function replicationOf(
+  { cluster, members, mysql: recent }: ClusterSnapshot,
+  ordinal: number,
+): MemberStatus['replication'] {
+  if (!isRecent(recent)) return undefined;
+  const readingOf = (of: number) => {
+    const uid = members.find((member) => member.ordinal === of)?.uid;
+    return recent.members.find((one) => one.uid === uid);
+  };
+  const { said } = readingOf(ordinal) ?? {};
+  if (said?.kind !== 'replica') return undefined;
+  const { missing, unapplied: notApplied } = said;
+  const against = againstItself({ ...said, missing: 0 }, readingOf(cluster.primaryIndex)?.last, false)?.kind;
+  return {
+    notApplied,
+    ...(missing !== null && { notReceived: missing }),
+    ...(against === 'notReceiving' && { problem: 'NotReceiving' }),
+    ...(against === 'notAcknowledging' && { problem: 'NotAcknowledging' }),
+  };
+}

@@ -1,0 +1,359 @@
+import { conditionOf, type Json, milliseconds, object, objects, text } from '../../base/json.ts';
+import type { World } from '../../base/world.ts';
+import { type EndingClaim, freshRecreatableSeconds, notAsked, type TiedToNode } from '../../core/on-demand-facts.ts';
+import type { MemberFacts } from '../../core/snapshot.ts';
+import { ApiError, isAlreadyExists, isForbidden, refusesCreation } from '../../kube/api-error.ts';
+import { persistentVolumeClaims, persistentVolumes, pods as podKind, statefulSets } from '../../kube/resource.ts';
+import { conditionTaintPrefix, isToBeEmptied, matches, refusalsOf, tieOfVolume, tiesOf } from '../../moco/nodes.ts';
+import { type Barrier, barriersOf, keepsApart, type PlacedPod } from '../../moco/placement.ts';
+import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+import { claimsOf, fitsWithout, isTerminating, successorOf } from '../../moco/successor.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
+import type { Row } from './asking.ts';
+import { type NodeContext, type NodeRead, type RecentNodes, readNode } from './recent-nodes.ts';
+
+// The question `recreatable`: whether the data outlive a pod, and whether another pod can take its place.
+
+/** What was last read about whether a member can be recreated, on the monotonic clock. */
+export interface KnownRecreatable {
+  /** The claims that the pod mounts. */
+  readonly claimNames: readonly string[];
+  /** The uids of the claims when they were first read, by name. A pod never changes its claims. */
+  readonly claimUids: Readonly<Record<string, string>>;
+  /** The latest time at which the pod can have started, as far as it shows, in milliseconds since 1970. */
+  readonly startedAt: number | null;
+  /** The claims of the pod, as the API server has them. */
+  readonly tolerations: readonly Json[];
+  /** The claims that do not keep the data, or only as long as the pod exists. */
+  readonly claims: readonly EndingClaim[];
+  readonly tied: TiedToNode | null;
+  readonly refusal: string | null;
+  /** The update revision for which it was read. */
+  readonly revision: string;
+  readonly atMilliseconds: number;
+}
+
+/** By the uid of the pod. Each entry ends with its pod. */
+export interface RecreatableReadings {
+  readonly members: ReadonlyMap<string, KnownRecreatable>;
+  /** Whether the node of a pod was being drained when it was last read. */
+  readonly leavingNodes: ReadonlyMap<string, boolean>;
+}
+
+export interface RecreatableContext extends NodeContext {
+  readonly world: World;
+  readonly nodes: RecentNodes;
+  readonly mayLackCreate?: boolean;
+  /** Default: true. */
+  readonly triesPods?: boolean;
+}
+
+export const recreatable: Row<
+  'recreatable',
+  RecreatableReadings,
+  object,
+  Pick<MemberFacts, 'recreatable' | 'nodeLeaves'>
+> = {
+  asks: 'the API server: the pods, claims, volumes and nodes of the members, and whether it would admit their next pods (dry runs); the nodes of other stale members',
+  lasts: `${freshRecreatableSeconds} s`,
+  silence: 'no step in this pass',
+  initial: { members: new Map(), leavingNodes: new Map() },
+  ask: async ({ members }, { observed, api, world, sources }, before) => {
+    const asked = observed.objects.pods.filter(({ ordinal }) => members.includes(ordinal));
+    const { nodes, mayLackNodes, triesPods } = sources;
+    return asked.length === 0
+      ? null
+      : readRecreatable(asked, observed.objects, before, { api, world, nodes, mayLackNodes, triesPods });
+  },
+  facts: () => ({}),
+  memberFacts: (known, { objects: { statefulSet }, nowMilliseconds }) => {
+    const revision = statefulSet?.updateRevision ?? '';
+    return ({ uid }) => {
+      const nodeLeaves = known.leavingNodes.get(uid) === true;
+      const member = known.members.get(uid);
+      if (member?.revision !== revision) return { recreatable: notAsked, nodeLeaves };
+      const { claims, tied, refusal, atMilliseconds } = member;
+      const ageSeconds = (nowMilliseconds - atMilliseconds) / 1000;
+      return { recreatable: { kind: 'asked', ageSeconds, claims, tied, refusal }, nodeLeaves };
+    };
+  },
+  confirm: {
+    order: 'withObjects',
+    // What may have changed: claims and their volumes, and the node. Webhooks are not asked again.
+    plan: ({ members }, { observed: { objects: cluster }, world, sources }, before) => {
+      const { nodes, mayLackNodes } = sources;
+      const pods = cluster.pods.filter(({ ordinal, uid }) => members.includes(ordinal) && before.members.has(uid));
+      return {
+        requests: pods.reduce((sum, { uid }) => sum + 2 * (before.members.get(uid)?.claimNames.length ?? 0) + 1, 0),
+        ask: async (api) => {
+          const context = { api, world, nodes, mayLackNodes };
+          const readings = await readAll(pods, cluster, before, context, {
+            nodeOf: (pod) => readNode(context, pod),
+            refusalOf: async (_, known) => known?.refusal ?? null,
+          });
+          return withReadings(before, cluster, readings);
+        },
+      };
+    },
+  },
+  status: { whileOutstanding: 'the hold before' },
+};
+
+/**
+ * Reads everything about these pods, and the nodes of all other stale ones: members on a node that is being drained may
+ * have to go first.
+ */
+export async function readRecreatable(
+  pods: readonly PodRecord[],
+  cluster: ClusterObjects,
+  known: RecreatableReadings,
+  context: RecreatableContext,
+): Promise<RecreatableReadings> {
+  const revision = cluster.statefulSet?.updateRevision;
+  const others = cluster.pods.filter((pod) => !pods.includes(pod) && pod.revision !== revision);
+  const { statefulSet } = cluster;
+  // Read once for all pods: the template of their successors. While MOCO re-creates the StatefulSet, nothing is read.
+  const whole =
+    statefulSet === null || pods.length === 0
+      ? null
+      : await context.api.read(statefulSets, { namespace: statefulSet.namespace, name: statefulSet.name });
+  const [readings, leaving] = await Promise.all([
+    readAll(pods, cluster, known, context, {
+      nodeOf: (pod) => context.nodes.read(context, pod),
+      refusalOf: async (pod) => (whole === null ? null : readRefusal(pod, whole, revision ?? '', context)),
+      template: whole && object(object(whole['spec'])['template']),
+    }),
+    Promise.all(others.map((pod) => context.nodes.read(context, pod))),
+  ]);
+  const { members, leavingNodes } = withReadings(known, cluster, readings);
+  const ofOthers = others.map(({ uid }, index) => [uid, isLeaving(leaving[index] ?? null)] as const);
+  return { members, leavingNodes: new Map([...leavingNodes, ...ofOthers]) };
+}
+
+/** How the reads before a step differ from those of its confirmation, which are never cached and ask no webhook. */
+interface Asks {
+  readonly nodeOf: (pod: PodRecord) => Promise<NodeRead>;
+  readonly refusalOf: (pod: PodRecord, known: KnownRecreatable | undefined) => Promise<string | null>;
+  /** The template of the StatefulSet, if it was read. */
+  readonly template?: Json | null;
+}
+
+type Reading = readonly [uid: string, member: KnownRecreatable, leaves: boolean];
+
+/** Parts of a pod that never change are read once. */
+async function readAll(
+  pods: readonly PodRecord[],
+  { statefulSet, pods: all }: ClusterObjects,
+  { members: before }: RecreatableReadings,
+  context: RecreatableContext,
+  { nodeOf, refusalOf, template = null }: Asks,
+): Promise<readonly Reading[]> {
+  const { api, world } = context;
+  const revision = statefulSet?.updateRevision ?? '';
+  const read = async (pod: PodRecord): Promise<readonly Reading[]> => {
+    const { namespace, uid } = pod;
+    const atMilliseconds = world.monotonic();
+    const known = before.get(uid);
+    const fixed = known ?? (await fixedOf(pod, api));
+    if (fixed === null) return [];
+    const { claimNames, tolerations, startedAt } = fixed;
+    const [claims, node, refusal] = await Promise.all([
+      Promise.all(claimNames.map((name) => readClaim(name, namespace, context))),
+      nodeOf(pod),
+      refusalOf(pod, known),
+    ]);
+    const volumes = claims.flatMap(({ volume }) => (volume === null || volume === 'unreadable' ? [] : [volume]));
+    const others = all.filter((other) => other.uid !== uid).map(placed);
+    const tied = await readTied(pod, { template, revision, others }, tolerations, volumes, node, api);
+    const ending = claims.flatMap((claim) => endingClaim(claim, fixed.claimUids, startedAt));
+    const claimUids = { ...uidsOf(claims), ...fixed.claimUids };
+    const reading = { ...fixed, claimUids, revision, claims: ending, tied, refusal, atMilliseconds };
+    return [[uid, reading, isLeaving(node)]];
+  };
+  return (await Promise.all(pods.map(read))).flat();
+}
+
+const isLeaving = (node: NodeRead): boolean => node !== 'unreadable' && isToBeEmptied(node);
+
+type Fixed = Pick<KnownRecreatable, 'claimNames' | 'claimUids' | 'tolerations' | 'startedAt'>;
+
+/** Volumes of a pod never change, and tolerations are only added. `null` if the pod is gone. */
+async function fixedOf({ namespace, name, uid }: PodRecord, api: ClusterReader): Promise<Fixed | null> {
+  const pod = await api.read(podKind, { namespace, name });
+  if (pod === null || object(pod['metadata'])['uid'] !== uid) return null;
+  return {
+    claimNames: claimsOf(pod),
+    claimUids: {},
+    tolerations: objects(object(pod['spec'])['tolerations']),
+    startedAt: startOf(pod),
+  };
+}
+
+/**
+ * When it started. Its kubelet and the scheduler report it, each by its own clock, and no pod is scheduled before its
+ * claims are bound: the earliest time counts. A running pod without any of these counts as started right after its
+ * creation.
+ */
+function startOf(pod: Json): number | null {
+  const status = object(pod['status']);
+  const scheduled = conditionOf(status, 'PodScheduled');
+  const times = [status['startTime'], scheduled['status'] === 'True' ? scheduled['lastTransitionTime'] : null]
+    .map((time) => milliseconds(text(time)))
+    .filter((time) => time !== null);
+  if (times.length > 0) return Math.min(...times);
+  return status['phase'] === 'Running' ? milliseconds(text(object(pod['metadata'])['creationTimestamp'])) : null;
+}
+
+interface ReadClaim {
+  readonly name: string;
+  readonly claim: Json | null;
+  /** `unreadable`: the controller may not read it and does not need it. */
+  readonly volume: Json | null | 'unreadable';
+}
+
+async function readClaim(
+  name: string,
+  namespace: string,
+  { api, mayLackNodes }: RecreatableContext,
+): Promise<ReadClaim> {
+  const claim = await api.read(persistentVolumeClaims, { namespace, name });
+  const volumeName = text(object(claim?.['spec'])['volumeName']);
+  if (volumeName === null) return { name, claim, volume: null };
+  try {
+    return { name, claim, volume: await api.read(persistentVolumes, { name: volumeName }) };
+  } catch (error) {
+    if (mayLackNodes && isForbidden(error)) return { name, claim, volume: 'unreadable' };
+    throw error;
+  }
+}
+
+const uidOf = (raw: Json): string => text(object(raw['metadata'])['uid']) ?? '';
+
+const uidsOf = (claims: readonly ReadClaim[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(claims.flatMap(({ name, claim }) => (claim === null ? [] : [[name, uidOf(claim)]])));
+
+/** Why the data would end with the pod. `uids` are the earlier uids of the claims. */
+function endingClaim(
+  { name, claim, volume }: ReadClaim,
+  uids: Readonly<Record<string, string>>,
+  startedAt: number | null,
+): readonly EndingClaim[] {
+  const ends = (state: EndingClaim['state']): readonly EndingClaim[] => [{ name, state }];
+  if (claim === null) return ends('missing');
+  if (isTerminating(claim)) return ends('terminating');
+  const phase = object(claim['status'])['phase'];
+  if (phase === 'Lost') return ends('lost');
+  const createdAt = milliseconds(text(object(claim['metadata'])['creationTimestamp']));
+  const isYounger = startedAt !== null && createdAt !== null && createdAt > startedAt;
+  if (isYounger || uidOf(claim) !== (uids[name] ?? uidOf(claim))) return ends('replaced');
+  if (phase !== 'Bound') return ends('unbound');
+  if (volume === 'unreadable') return [];
+  const owner = object(object(volume?.['spec'])['claimRef'])['uid'];
+  if (volume === null || (owner !== undefined && owner !== uidOf(claim))) return ends('volumeMissing');
+  return isTerminating(volume) ? ends('volumeTerminating') : [];
+}
+
+/** The pod spec of a member's successor, and where the other members run. */
+interface Successor {
+  /** The template of the StatefulSet, if it was read for this. */
+  readonly template: Json | null;
+  readonly revision: string;
+  readonly others: readonly PlacedPod[];
+}
+
+/**
+ * Why no node can take the successor of the member; `null` if one can. The other nodes are read only if its own node
+ * takes no pods, or if the template keeps members apart. Rejects with `ApiError`.
+ */
+async function readTied(
+  pod: PodRecord,
+  { template: known, revision, others }: Successor,
+  tolerations: readonly Json[],
+  volumes: readonly Json[],
+  node: NodeRead,
+  api: ClusterReader,
+): Promise<TiedToNode | null> {
+  if (pod.node === null || node === 'unreadable') return null;
+  const takesPods = refusalsOf(node, tolerations).length === 0;
+  if (takesPods && (known === null || !keepsApart(known))) return null;
+  const template = known ?? (await api.readTemplate(pod.namespace, revision)) ?? {};
+  const tolerated = [...objects(object(template['spec'])['tolerations']), ...tolerations.filter(isOfKubernetes)];
+  const refusals = refusalsOf(node, tolerated);
+  if (refusals.length === 0 && !keepsApart(template)) return null;
+  const nodes = await api.listNodes();
+  const ties = [...volumes.map(tieOfVolume).filter((tie) => tie !== null), ...tiesOf(template)];
+  const barriers: readonly Barrier[] = [
+    ...ties.map((tie): Barrier => ({ what: tie.what, allows: (other) => matches(tie, other) })),
+    ...barriersOf(template, revision, pod.namespace, others, nodes),
+  ];
+  const ruledOut = node === null ? [] : barriers.filter(({ allows }) => !allows(node));
+  if (refusals.length + ruledOut.length === 0) return null;
+  const candidates = nodes.filter(
+    (other) => object(other['metadata'])['name'] !== pod.node && refusalsOf(other, tolerated).length === 0,
+  );
+  if (candidates.some((other) => barriers.every(({ allows }) => allows(other)))) return null;
+  return {
+    nodeName: pod.node,
+    refusals: refusals.length > 0 ? refusals : ruledOut.map(({ what }) => `is ruled out by ${what}`),
+    ties: barriers.filter(({ allows }) => candidates.some((other) => !allows(other))).map(({ what }) => what),
+  };
+}
+
+const placed = ({ name, node, labels, deletionTimestamp }: PodRecord): PlacedPod => ({
+  name,
+  node,
+  labels,
+  terminating: deletionTimestamp !== null,
+});
+
+/** Tolerations that admission adds to pods, such as for nodes that are not ready. */
+const isOfKubernetes = ({ key }: Json): boolean => (text(key) ?? '').startsWith(conditionTaintPrefix);
+
+/** Forgets pods that are gone. */
+function withReadings(
+  known: RecreatableReadings,
+  { pods }: ClusterObjects,
+  readings: readonly Reading[],
+): RecreatableReadings {
+  const present = new Set(pods.map(({ uid }) => uid));
+  const isPresent = ([uid]: readonly [string, unknown]): boolean => present.has(uid);
+  const members = readings.map(([uid, member]) => [uid, member] as const);
+  const leaving = readings.map(([uid, , leaves]) => [uid, leaves] as const);
+  return {
+    members: new Map([...known.members, ...members].filter(isPresent)),
+    leavingNodes: new Map([...known.leavingNodes, ...leaving].filter(isPresent)),
+  };
+}
+
+/**
+ * Why the API server would not admit the successor of a member, from a dry run; `null` if it would. Its name already
+ * exists, which the API server checks last (Kubernetes 1.36; test/cluster/pod-dry-run.test.ts), so `AlreadyExists`
+ * means that the pod is admitted. Rejects with `ApiError` if the API server does not say.
+ */
+async function readRefusal(
+  pod: PodRecord,
+  statefulSet: Json,
+  updateRevision: string,
+  { api, mayLackCreate = false, triesPods = true }: RecreatableContext,
+): Promise<string | null> {
+  if (!triesPods) return null;
+  const { namespace } = pod;
+  try {
+    await api.tryToCreatePod(successorOf(statefulSet, updateRevision, pod.ordinal, pod.name), namespace);
+    return null;
+  } catch (error) {
+    if (isAlreadyExists(error)) return null;
+    if (!(error instanceof ApiError) || !refusesCreation(error)) throw error;
+    if (lacksRight(error)) {
+      if (mayLackCreate) return null;
+      throw error;
+    }
+    const { message } = error;
+    if (!message.includes('exceeded quota: ')) return message;
+    const existing = await api.read(podKind, { namespace, name: pod.name });
+    return existing !== null && fitsWithout(message, existing) ? null : message;
+  }
+}
+
+/** It is this controller that lacks the right to create pods. */
+const lacksRight = ({ message }: ApiError): boolean => message.includes('cannot create resource "pods"');

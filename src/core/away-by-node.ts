@@ -1,0 +1,40 @@
+import { wasEndedByNode } from './member.ts';
+import type { Member, Situation } from './situation.ts';
+
+// Members that are away because of their nodes, as far as pods show it. Such a member is no evidence for or against a
+// revision.
+
+/** Reasons of the condition DisruptionTarget that say that the node, or its loss, ended the pod (Kubernetes 1.36). */
+const endedByNode: ReadonlySet<string> = new Set([
+  'DeletionByTaintManager',
+  'DeletionByPodGC',
+  'TerminationByKubelet',
+  'PreemptionByScheduler',
+]);
+
+/**
+ * The scheduler's messages about nodes that are out of service, or that cannot reach the pod's volume (Kubernetes 1.36,
+ * plugins of the scheduler).
+ */
+const wordsOfNodes = ['volume node affinity conflict', 'were unschedulable', 'untolerated taint'] as const;
+/** Its messages about the requests of the pod itself, which may come from the new template. */
+const wordsOfPods = ['Insufficient', "didn't match", "didn't have free ports", 'Too many pods'] as const;
+
+const saysOneOf = (message: string, words: readonly string[]): boolean => words.some((word) => message.includes(word));
+
+/**
+ * The node of the member does not answer, has ended its pod, or is the only one that can take the next pod. An
+ * unschedulable pod counts only if the scheduler's message is not about the requests of the pod.
+ */
+function isAwayByNode({ state, facts, evidence }: Member): boolean {
+  if (state === 'unreachable' || wasEndedByNode(facts)) return true;
+  if (state === 'terminating') return endedByNode.has(facts.disruption ?? '');
+  if (evidence?.kind !== 'unschedulable') return false;
+  return saysOneOf(evidence.message, wordsOfNodes) && !saysOneOf(evidence.message, wordsOfPods);
+}
+
+/** At least one member is away, and every member that is away is so because of its node. */
+export function awaitsNodesAlone({ members, missing }: Situation): boolean {
+  const away = members.filter(({ participates }) => !participates);
+  return missing.length === 0 && away.length > 0 && away.every(isAwayByNode);
+}

@@ -1,0 +1,140 @@
+import { dataOf } from './data.ts';
+import { hasNeverStarted } from './member.ts';
+import { explainRefusedOpening, type KnownVersion, opens, parseMysqlVersion, recovers } from './mysql-versions.ts';
+import type { MemberName } from './rules/rule.ts';
+import { dueMembers, type Member, type Situation } from './situation.ts';
+import type { MemberFacts } from './snapshot.ts';
+
+// What the mysqld of the update revision would find on the volume of a member, as far as versions show. Rules hold
+// because of it, and status, plan, check and undo print the same sentences.
+
+/**
+ * The newest mysqld that is known to have started on the data of the member, from the record of the data or from the
+ * pod. `null` if no mysqld is known.
+ */
+export function dataVersion(situation: Situation, { facts, ordinal }: Member): KnownVersion | null {
+  const recorded = dataOf(situation, ordinal)?.version ?? null;
+  const running = versionOnVolume(facts);
+  if (recorded === null || running === null) {
+    return recorded === null ? running : { version: recorded, source: 'record' };
+  }
+  // A mysqld that keeps running must have opened data of its own version.
+  const isNewer = opens(versionOf(recorded), versionOf(running.version)).because === 'later';
+  return isNewer ? running : { version: recorded, source: recorded === running.version ? running.source : 'record' };
+}
+
+/** The mysqld that has started in the pod, if there is one. */
+export const versionOnVolume = (
+  pod: Parameters<typeof hasNeverStarted>[0] & Pick<MemberFacts, 'mysqld'>,
+): KnownVersion | null => (hasNeverStarted(pod) ? null : pod.mysqld.version);
+
+const updateVersion = ({ snapshot }: Situation): string | null => snapshot.statefulSet?.mysqld.version?.version ?? null;
+
+const versionOf = (text: string | null) => (text === null ? null : parseMysqlVersion(text));
+
+/** Data that the mysqld of the update revision would refuse. */
+export interface RefusedData {
+  readonly member: number;
+  /** The version of the data, and that of the update revision. */
+  readonly data: string;
+  readonly mysqld: string;
+}
+
+/** `null` unless both versions are known and MySQL supports no upgrade or downgrade between them. */
+export function refusedData(situation: Situation, member: Member): RefusedData | null {
+  const mysqld = updateVersion(situation);
+  const data = dataVersion(situation, member)?.version ?? null;
+  if (mysqld === null || data === null || explainRefusedOpening(data, mysqld) === null) return null;
+  return { member: member.ordinal, data, mysqld };
+}
+
+export const explainRefusedData = ({ member, data, mysqld }: RefusedData, name: MemberName): string =>
+  `the update revision cannot start on the data of ${name(member)}: ${explainRefusedOpening(data, mysqld)}`;
+
+/** A mysqld that has ended, probably without closing its redo log. */
+const mayHaveCrashed = ({ facts, state, participates, crashLoop, updated }: Member): boolean =>
+  !updated &&
+  !participates &&
+  !hasNeverStarted(facts) &&
+  (state === 'down' || state === 'unreachable' || (crashLoop !== null && state !== 'terminating'));
+
+export interface OpenRedoLog {
+  readonly member: number;
+  /** The mysqld that may have left its redo log open, and that of the update revision, as far as they are known. */
+  readonly before: string | null;
+  readonly after: string | null;
+  /** Its mysqld was killed (exit code 137). */
+  readonly killed: boolean;
+}
+
+/**
+ * A redo log that the member may have left open, and that the mysqld of the update revision may be unable to read.
+ * `known`: the two versions use different formats. `null` if it can read the log, or there is none.
+ */
+export function openRedoLog(
+  situation: Situation,
+  member: Member,
+): (OpenRedoLog & { readonly isKnown: boolean }) | null {
+  const { facts, ordinal } = member;
+  if (!mayHaveCrashed(member) || !changesMysqld(situation, member)) return null;
+  // The log belongs to the last mysqld that ran.
+  const last = versionOnVolume(facts) ?? dataVersion(situation, member);
+  const [before, after] = [last?.version ?? null, updateVersion(situation)];
+  const reads = recovers(versionOf(before), versionOf(after));
+  return reads === true
+    ? null
+    : { member: ordinal, before, after, killed: facts.mysqldKilled, isKnown: reads === false };
+}
+
+/** The update revision has another mysqld image than the member, as far as is known. */
+export function changesMysqld({ snapshot }: Situation, { facts }: Member): boolean {
+  const image = snapshot.statefulSet?.mysqld.image ?? null;
+  return facts.mysqld.image === null || image === null || facts.mysqld.image !== image;
+}
+
+export function explainOpenRedoLog({ member, before, after, killed }: OpenRedoLog, name: MemberName): string {
+  const left = killed ? 'was killed (exit code 137) and has left' : 'may have left';
+  const reads = before === null || after === null ? 'may not read it' : 'does not read a log of that format';
+  return (
+    `${name(member)} is down, and mysqld ${before ?? 'of its revision'} ${left} its redo log open: ` +
+    `mysqld ${after ?? 'of the update revision'} ${reads}, so the member has to start at its own revision first`
+  );
+}
+
+/** Known problems of the update revision because of its version, each a sentence without a full stop. */
+export function versionWarnings(situation: Situation, name: MemberName): readonly string[] {
+  const due = dueMembers(situation);
+  return [
+    ...due.flatMap((member) => refusedData(situation, member) ?? []).map((found) => explainRefusedData(found, name)),
+    ...due.flatMap((member) => openRedoLog(situation, member) ?? []).map((found) => explainOpenRedoLog(found, name)),
+  ];
+}
+
+/** What a person should know about the versions before a rollout begins, each a sentence without a full stop. */
+export function versionNotes(situation: Situation): readonly string[] {
+  const { snapshot } = situation;
+  const changing = dueMembers(situation).filter((member) => changesMysqld(situation, member));
+  const after = updateVersion(situation);
+  const known = changing.flatMap((member) => dataVersion(situation, member) ?? []);
+  const images = [
+    ...changing.flatMap((member) => (dataVersion(situation, member) === null ? [member.facts.mysqld.image] : [])),
+    ...(changing.length > 0 && after === null ? [snapshot.statefulSet?.mysqld.image ?? null] : []),
+  ].filter((image) => image !== null);
+  const oneWay = [...new Set(known.map(({ version }) => version))].filter(
+    (version) => after !== null && isOneWay(version, after),
+  );
+  return [
+    ...(images.length === 0
+      ? []
+      : [
+          `MySQL's rules for upgrades are not checked, because ${[...new Set(images)].join(' and ')} does not say its version`,
+        ]),
+    ...oneWay.map((version) => `there is no way back: mysqld ${version} refuses data that mysqld ${after} has opened`),
+  ];
+}
+
+/** MySQL supports the upgrade, but not the way back. */
+function isOneWay(version: string, after: string): boolean {
+  const [before, next] = [parseMysqlVersion(version), parseMysqlVersion(after)];
+  return opens(before, next).allowed === true && opens(next, before).allowed === false;
+}

@@ -1,0 +1,61 @@
+import {
+  explainOpenRedoLog,
+  explainRefusedData,
+  type OpenRedoLog,
+  openRedoLog,
+  type RefusedData,
+  refusedData,
+} from '../mysqld-data.ts';
+import { dueMembers } from '../situation.ts';
+import { type Asked, rule } from './rule.ts';
+
+/** What the mysqld of the update revision would refuse to open. */
+export const mysqldVersions = {
+  VersionRefused: rule<RefusedData>({
+    holds: (asked) => versionRefused(asked),
+    sentence: explainRefusedData,
+    meaning:
+      'MySQL supports neither an upgrade nor a downgrade from the version of the data to that of the update revision.',
+    details:
+      "The version of the data is that of the newest mysqld that has started on them. Versions come from image tags, or from MySQL itself; without either, nothing is held. Downgrades are possible within 8.4, within 9.7, and within 8.0 to 8.0.35. Upgrades are possible to the next of the series 8.0, 8.4 and 9.7, and to the innovation releases before it. No working member is replaced, and no member starts at the update revision if its mysqld would refuse the member's data.",
+    endedBy: ['a person'],
+    ends: 'Set a mysqld image that can open the data: `plan -f` shows whether it can. `undo NAME` prints the patch that restores the previous template.',
+    overridable: true,
+    overriding:
+      'moco-rollout then replaces members although their mysqld is expected to refuse their data: the first one stays down, and the rollout stops there. Its data stay as they are until a mysqld starts that can open them',
+    alarms: true,
+    assumed: null,
+  }),
+  RedoLogOpen: rule<OpenRedoLog>({
+    holds: (asked) => firstOpenRedoLog(asked),
+    sentence: explainOpenRedoLog,
+    meaning:
+      'A member is down, and the mysqld of the update revision may be unable to read the redo log that the member left open.',
+    details:
+      'InnoDB recovers only a redo log of its own format, which has stayed the same since 8.0.30: "Upgrade is not supported after a crash". If the versions are not known, such members get the update revision one after the other, never two at once. If mysqld has never started in the pod, the redo log counts as closed.',
+    endedBy: ['the members', 'a person'],
+    ends: 'By itself, when the member works again at its own revision. Look at the log of its mysqld. If only the new template lets it start, change the template first and the version of MySQL afterwards.',
+    overridable: true,
+    overriding:
+      'moco-rollout then gives the member the update revision. If its mysqld refuses the redo log, the member stays down. Its data stay as they are: `restore POD` gives it its previous revision',
+    alarms: true,
+    assumed: null,
+  }),
+};
+
+/** A working member waits for the data of every due member, any other member only for its own data. */
+function versionRefused({ situation, members, effects }: Asked): RefusedData | null {
+  const isOfAll = effects.some(({ member }) => member === null) || members.some(({ participates }) => participates);
+  const asked = isOfAll ? [...members, ...dueMembers(situation)] : members;
+  return asked.map((member) => refusedData(situation, member)).find((found) => found !== null) ?? null;
+}
+
+function firstOpenRedoLog({ situation, step, members }: Asked): OpenRedoLog | null {
+  if (step.kind === 'restore') return null;
+  const found = members.map((member) => openRedoLog(situation, member)).filter((one) => one !== null);
+  const isTrying = situation.members.some(({ updated, participates }) => updated && !participates);
+  const first = found.find(({ isKnown }) => isKnown) ?? (found.length > 1 || isTrying ? found[0] : undefined);
+  if (first === undefined) return null;
+  const { isKnown: _, ...log } = first;
+  return log;
+}

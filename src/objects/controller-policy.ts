@@ -1,0 +1,76 @@
+import { delay } from '../base/delay.ts';
+import type { Log, World } from '../base/world.ts';
+import type { ApiClient } from '../kube/api-client.ts';
+import { ApiError } from '../kube/api-error.ts';
+import { leases, path } from '../kube/resource.ts';
+
+// Whether the ValidatingAdmissionPolicy that confines this program's own token is in force.
+
+/** The policies of config/rbac. The first one checks every write, the others narrow it. */
+export const controllerPolicies = [
+  'controller.moco-rollout.io',
+  'controller-evictions.moco-rollout.io',
+  'controller-deletions.moco-rollout.io',
+  'controller-pods.moco-rollout.io',
+] as const;
+const [everyWrite] = controllerPolicies;
+
+const againMilliseconds = 600_000;
+
+/**
+ * Tries what the policy must refuse: a dry run that creates another lease, which this program's role allows. Resolves
+ * to whether the policy refused it, and to `null` if something else did.
+ */
+export async function isPolicyInForce(
+  client: ApiClient,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<boolean | null> {
+  try {
+    await client.call({
+      method: 'POST',
+      path: path(leases, { namespace }),
+      query: { dryRun: 'All' },
+      body: { metadata: { namespace, name: 'moco-rollout-policy-probe' }, spec: {} },
+      priority: 'lease',
+      signal,
+    });
+    return false;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return error.message.includes(everyWrite) ? true : null;
+  }
+}
+
+export interface PolicyWatch {
+  readonly client: ApiClient;
+  readonly world: World;
+  readonly log: Log;
+  /** The namespace of the lease. */
+  readonly namespace: string;
+  readonly show: (inForce: boolean) => void;
+}
+
+/**
+ * Tries immediately and every ten minutes until the signal is aborted. Never rejects because of an answer of the API
+ * server.
+ */
+export async function watchPolicy(
+  { client, world, log, namespace, show }: PolicyWatch,
+  signal: AbortSignal,
+): Promise<void> {
+  let before: boolean | null = null;
+  do {
+    const inForce = await isPolicyInForce(client, namespace, signal);
+    if (inForce === null) continue;
+    show(inForce);
+    if (!inForce && before !== false) {
+      log.error(
+        {},
+        'No ValidatingAdmissionPolicy confines the ServiceAccount: it is missing, unbound or does not deny. See kubectl moco-rollout check',
+      );
+    }
+    if (inForce && before === false) log.info({}, 'A ValidatingAdmissionPolicy confines the ServiceAccount');
+    before = inForce;
+  } while (await delay(world, againMilliseconds, signal));
+}

@@ -1,0 +1,83 @@
+import type { Server, Socket } from 'node:net';
+
+// Limits how much of the single thread clients may use. Anyone who can reach a port is a client.
+
+/**
+ * Limits a server to this many connections. A new one replaces the one that has been quiet for longest: a client that
+ * connects and sends nothing, or sends a body byte by byte, cannot keep other clients out.
+ */
+export function limitConnections(server: Server, limit: number): void {
+  /** The connection that has been quiet for longest comes first. */
+  const open = new Map<string, Socket>();
+  const keyOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+  server.on('connection', (socket: Socket) => {
+    const key = keyOf(socket);
+    const [quietest] = open.values();
+    if (open.size >= limit) quietest?.destroy();
+    open.set(key, socket);
+    socket.once('close', () => {
+      if (open.get(key) === socket) open.delete(key);
+    });
+  });
+  server.on('request', ({ socket }: { readonly socket: Socket }) => {
+    const key = keyOf(socket);
+    const one = open.get(key);
+    if (one === undefined) return;
+    open.delete(key);
+    open.set(key, one);
+  });
+}
+
+export interface Rate {
+  readonly perSecond: number;
+  /** How many may come at once after a pause. */
+  readonly burst: number;
+}
+
+interface Client {
+  /** How many requests it may send now. Below zero it has to wait. */
+  tokens: number;
+  countedAtMilliseconds: number;
+}
+
+/** How many addresses are remembered; the one that was quiet for longest is forgotten first. */
+const mostAddresses = 1024;
+
+/** How often each address may send something. */
+export class ClientRates {
+  readonly #clock: () => number;
+  readonly #rate: Rate;
+  readonly #clients = new Map<string, Client>();
+
+  /** @param clock milliseconds since an arbitrary moment */
+  constructor(clock: () => number, rate: Rate) {
+    this.#clock = clock;
+    this.#rate = rate;
+  }
+
+  /** Whether an address may send another request, which is counted. */
+  allows(address: string): boolean {
+    const client = this.#client(address);
+    if (client.tokens < 1) return false;
+    client.tokens -= 1;
+    return true;
+  }
+
+  /** Makes an address wait until a whole burst plus one request would be allowed again. */
+  exhaust(address: string): void {
+    this.#client(address).tokens = -this.#rate.burst;
+  }
+
+  #client(address: string): Client {
+    const { perSecond, burst } = this.#rate;
+    const now = this.#clock();
+    const known = this.#clients.get(address) ?? { tokens: burst, countedAtMilliseconds: now };
+    known.tokens = Math.min(burst, known.tokens + ((now - known.countedAtMilliseconds) / 1000) * perSecond);
+    known.countedAtMilliseconds = now;
+    this.#clients.delete(address);
+    this.#clients.set(address, known);
+    const [quietest] = this.#clients.keys();
+    if (this.#clients.size > mostAddresses && quietest !== undefined) this.#clients.delete(quietest);
+    return known;
+  }
+}

@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { eventShape, keep, podShape, rolloutShape, rulesOfOthers } from '../../../src/cli/diagnose/shapes.ts';
+import { decide } from '../../../src/core/decide.ts';
+import { defaultPolicy, type RolloutPolicy } from '../../../src/core/policy.ts';
+import { explainHold, holdRules } from '../../../src/core/rules/catalogue.ts';
+import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
+import { plausibleSnapshot } from '../../core/arbitrary-snapshot.ts';
+import { everyExample } from '../../core/rules/every-example.ts';
+
+/** What somebody else has said. */
+const words = 'hunter2-do-not-tell';
+
+/**
+ * The facts with these words in every text of mysqld, agents, the kubelet, Prometheus, webhooks and the API server. Why
+ * a revision has failed is a sentence of this program, whatever it is called.
+ */
+function quoting(facts: unknown, key = ''): unknown {
+  if (typeof facts === 'string') return ofOthers.has(key) ? `${facts} ${words}` : facts;
+  if (Array.isArray(facts)) return facts.map((one) => quoting(one));
+  if (typeof facts !== 'object' || facts === null || facts instanceof Map || key === 'failing') return facts;
+  const inside = key === 'labels' ? 'labels' : null;
+  return Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, quoting(value, inside ?? name)]));
+}
+const ofOthers: ReadonlySet<string> = new Set([
+  'message',
+  'refusal',
+  'createFailure',
+  'backupsUnreadable',
+  'user',
+  'host',
+  'labels',
+  'value',
+]);
+
+/** The rule that holds, if its sentence has those words. */
+function quotingRule(facts: ClusterSnapshot, settings: Partial<RolloutPolicy>): string | null {
+  const { hold } = decide(quoting(facts) as ClusterSnapshot, { ...defaultPolicy, ...settings });
+  return hold && explainHold(hold, (ordinal) => `moco-test-${ordinal}`).includes(words) ? hold.rule : null;
+}
+
+describe('a MySQLRollout for an issue report', () => {
+  const shown = (rule: string): string => JSON.stringify(rolloutShape(statusOf(rule)));
+  const statusOf = (rule: string): object => {
+    const message = words;
+    return {
+      status: {
+        hold: { rule, message, since: 'T' },
+        conditions: [{ type: 'Stalled', status: 'True', reason: rule, message }],
+        members: [{ ordinal: 1, rule, message }],
+      },
+    };
+  };
+
+  it('has no words of others, whichever rule holds', () => {
+    const quotes = new Set<string | null>();
+    for (const [, { applies }] of everyExample) {
+      const { given, settings = {} } = applies;
+      quotes.add(quotingRule('facts' in given ? given.facts() : given, settings));
+    }
+    for (const facts of fc.sample(plausibleSnapshot, { numRuns: 1500, seed: 53 })) {
+      quotes.add(quotingRule({ ...facts, createFailure: facts.createFailure ?? 'quota' }, {}));
+    }
+    quotes.delete(null);
+    expect([...quotes].filter((rule) => !rulesOfOthers.includes(rule))).to.deep.equal([]);
+    for (const rule of ['CheckFailing', 'CheckUnavailable', 'SuccessorRefused', 'MemberMissing', 'MemberSilent']) {
+      expect([...quotes]).to.include(rule);
+    }
+  });
+
+  for (const rule of holdRules) {
+    const isQuoting = rulesOfOthers.includes(rule);
+    it(`${isQuoting ? 'leaves the sentences of' : 'has the sentences of'} ${rule}${isQuoting ? ' out' : ''}`, () => {
+      const text = shown(rule);
+      expect(text.includes(words)).to.equal(!isQuoting);
+      if (isQuoting) expect(text.match(/"message":"removed"/g)).to.have.lengthOf(3);
+      expect(text.split(`"${rule}"`), 'the rule itself').to.have.lengthOf(4);
+    });
+  }
+
+  it('has no answer of the API server to a step, and says that one was carried out', () => {
+    const withStep = (result: string): string => JSON.stringify(rolloutShape({ status: { lastStep: { result } } }));
+    expect(withStep(words)).to.equal('{"status":{"lastStep":{"result":"removed"},"conditions":[]}}');
+    expect(withStep('done')).to.contain('"result":"done"');
+  });
+
+  it('has no words of mysqld about the login, of the kubelet about images and of mysqld about its configuration', () => {
+    const said = { name: 'node-1', result: 'ImageUnavailable', message: words };
+    const status = { mysqlProblem: words, preflight: { nodes: [said], configuration: said } };
+    const text = JSON.stringify(rolloutShape({ status }));
+    expect(text).to.not.contain(words);
+    expect(text).to.contain('"result":"ImageUnavailable"').and.to.contain('"name":"node-1"');
+  });
+});
+
+describe('an Event for an issue report', () => {
+  const noteOf = (reportingController: string, reason: string): unknown =>
+    (eventShape({ reportingController, reason, note: words }) as { note?: unknown }).note;
+
+  it('has its note if moco-rollout has reported it, in its own words', () => {
+    expect(noteOf('moco-rollout', 'Evicted')).to.equal(words);
+    for (const rule of rulesOfOthers) expect(noteOf('moco-rollout', String(rule)), String(rule)).to.equal(undefined);
+    for (const other of ['kubelet', 'statefulset-controller', 'moco-rollout-2', '']) {
+      expect(noteOf(other, 'Evicted'), other).to.equal(undefined);
+    }
+  });
+});
+
+describe('a pod for an issue report', () => {
+  it('has the conditions as Kubernetes writes them, and nothing that a container has said', () => {
+    const condition = { type: 'PodScheduled', status: 'False', message: '0/3 nodes are available' };
+    const terminated = { exitCode: 1, reason: 'Error', message: words };
+    const status = {
+      conditions: [condition],
+      message: words,
+      containerStatuses: [{ name: 'mysqld', state: { waiting: { reason: 'ErrImagePull', message: words } } }],
+      initContainerStatuses: [{ name: 'init', lastState: { terminated } }],
+    };
+    const kept = JSON.stringify(keep({ status }, podShape));
+    expect(kept).to.not.contain(words);
+    expect(kept).to.contain(condition.message).and.to.contain('ErrImagePull').and.to.contain('"exitCode":1');
+  });
+});

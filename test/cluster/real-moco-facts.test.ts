@@ -1,0 +1,112 @@
+import { expect } from 'chai';
+import { rolloutKind } from '../../src/api/rollout.ts';
+import { persistentVolumeClaims, podDisruptionBudgets, pods, type ResourceKind } from '../../src/kube/resource.ts';
+import { dataVolume } from '../support/moco/names.ts';
+import { realMocoScene } from './real-moco-fixture.ts';
+import type { RolloutCluster } from './rollout-cluster.ts';
+import { useRollouts } from './rollout-fixture.ts';
+import { isReady, isUpdated } from './rollout-members.ts';
+
+const configMaps: ResourceKind = {
+  group: '',
+  version: 'v1',
+  plural: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
+};
+const newImage = 'mysql:8.4.9';
+/** MOCO asks three times, 3 s apart, who does not answer. */
+const patienceMilliseconds = 240_000;
+
+// Objects that look like the fact that a step needs, and are not it, on a real API server with MOCO itself.
+describe('facts that are not what they look like, with moco-controller 0.36', () => {
+  const rollouts = useRollouts(realMocoScene);
+  const scenario: typeof rollouts.scenario = (sentence, options, play) =>
+    rollouts.scenario(sentence, options, (cluster) => {
+      cluster.patientFor(patienceMilliseconds);
+      return play(cluster);
+    });
+
+  scenario('a claim that was created again while its pod runs holds the member', {}, async (cluster) => {
+    const name = `${dataVolume}-${cluster.podName(2)}`;
+    await cluster.kubectl('delete', 'pvc', name, '--wait=false');
+    await cluster.kubectl('patch', 'pvc', name, '--type=merge', '-p', '{"metadata":{"finalizers":null}}');
+    const resources = { requests: { storage: '1Gi' } };
+    await cluster.make(persistentVolumeClaims, {
+      metadata: { name },
+      spec: { accessModes: ['ReadWriteOnce'], resources },
+    });
+    const { uid } = podOf(cluster, 2).metadata;
+    await cluster.setImage(newImage);
+    await cluster.until('the hold is about the claim', ({ rollout }) =>
+      rollout?.status?.hold?.message?.includes(`its claim ${name}`),
+    );
+    expect(podOf(cluster, 2).metadata.uid).to.equal(uid);
+    expect((await cluster.steps()).filter((step) => step.endsWith(' 2'))).to.deep.equal([]);
+  });
+
+  scenario("the budget of another team is named, and MOCO's is not", {}, async (cluster) => {
+    await cluster.make(podDisruptionBudgets, {
+      metadata: { name: 'another-team' },
+      spec: { maxUnavailable: 0, selector: { matchLabels: { 'app.kubernetes.io/name': 'mysql' } } },
+    });
+    await cluster.setImage(newImage);
+    await cluster.holds('BlockedByPDB');
+    expect(cluster.now.rollout?.status?.hold?.message).to.contain('another-team');
+    await cluster.remove(podDisruptionBudgets, 'another-team');
+    await cluster.completes();
+  });
+
+  scenario('a pod with the labels of a member that the StatefulSet does not own is left alone', {}, async (cluster) => {
+    const { labels } = podOf(cluster, 2).metadata;
+    // The StatefulSet controller adopts a pod that nobody controls.
+    const { metadata: owner } = await cluster.make(configMaps, { metadata: { name: 'somebody' } });
+    const { name, uid } = owner;
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name, uid, controller: true }];
+    const container = { name: 'mysqld', image: 'mysql:missing' };
+    const foreign = await cluster.make(pods, {
+      metadata: { name: cluster.podName(7), labels, ownerReferences },
+      spec: { containers: [container], nodeSelector: { nowhere: 'to-be-found' } },
+    });
+    await cluster.setImage(newImage);
+    // It counts for MOCO's budget, which the disruption controller can not compute with a pod of another controller.
+    await cluster.holds('BlockedByPDB');
+    const left = await cluster.kubectl('get', 'pod', cluster.podName(7), '-o', 'jsonpath={.metadata.uid}');
+    expect(left).to.equal(foreign.metadata.uid);
+    await cluster.kubectl('delete', 'pod', cluster.podName(7), '--grace-period=0', '--force');
+    await cluster.completes();
+  });
+
+  scenario('a pod that its node ended is no evidence against the revision', {}, async (cluster) => {
+    await cluster.setting({ pinnedMembers: [{ ordinal: 1, reason: 'somebody looks at it' }] });
+    await cluster.setImage(newImage);
+    const { metadata } = await cluster.pod(2, 'is updated and works', (pod) => isUpdated(cluster, pod) && isReady(pod));
+    const status = {
+      phase: 'Failed',
+      reason: 'NodeShutdown',
+      message: 'Pod was terminated in response to imminent node shutdown.',
+    };
+    await cluster.kubectl(
+      'patch',
+      'pod',
+      cluster.podName(2),
+      '--subresource=status',
+      '--type=merge',
+      '-p',
+      JSON.stringify({ status }),
+    );
+    await cluster.pod(2, 'has another pod that works', (pod) => pod.metadata.uid !== metadata.uid && isReady(pod));
+    await cluster.setting({ pinnedMembers: null });
+    await cluster.completes();
+    const failing = cluster
+      .versions(rolloutKind)
+      .map(([, object]) => (object as { status?: { rollout?: { failing?: unknown } } }).status?.rollout?.failing);
+    expect(failing.filter((one) => one !== undefined)).to.deep.equal([]);
+  });
+});
+
+function podOf(cluster: RolloutCluster, ordinal: number) {
+  const pod = cluster.now.pods.find(({ metadata }) => metadata.name === cluster.podName(ordinal));
+  if (pod === undefined) throw new Error(`expected the pod ${cluster.podName(ordinal)}, got none`);
+  return pod;
+}

@@ -1,0 +1,216 @@
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { configDirectory } from '../config/manifests.ts';
+import { until } from '../support/control-plane/until.ts';
+import { freshNamespace, useOwnControlPlane } from './control-plane-fixture.ts';
+
+const testDeadlineMilliseconds = 120_000;
+
+const window = (schedule: string) => ({ schedule, duration: '4h' });
+const [night, noon] = [window('0 1 * * *'), window('0 12 * * *')];
+const blackout = (reason: string) => ({ from: '2026-12-20T00:00:00Z', until: '2026-12-27T00:00:00Z', reason });
+const check = (name: string) => ({ name, query: 'up == 0' });
+
+/** Who has which of the verbs, each with what `edit` has of MySQLRollouts. */
+const people = { editor: '', approver: 'approve', overrider: 'override', querier: 'query' } as const;
+type Person = keyof typeof people;
+
+/** What a person makes of a spec, and who beside them may do the same. */
+interface Case {
+  readonly before: object | null;
+  readonly after: object | null;
+  /** `editor`: everybody. */
+  readonly takes: Person | 'overrider and querier';
+}
+
+const cases: Readonly<Record<string, Case>> = {
+  'to create one without settings': { before: null, after: {}, takes: 'editor' },
+  'to pause': { before: {}, after: { paused: true }, takes: 'editor' },
+  'to ask for approvals': { before: {}, after: { primaryUpdatePolicy: 'Manual' }, takes: 'editor' },
+  'to ask for none any more': {
+    before: { primaryUpdatePolicy: 'Manual' },
+    after: { primaryUpdatePolicy: 'Automatic' },
+    takes: 'approver',
+  },
+  'to leave the question to other sources': { before: { primaryUpdatePolicy: 'Manual' }, after: {}, takes: 'approver' },
+  'to ask for none from the beginning': {
+    before: null,
+    after: { primaryUpdatePolicy: 'Automatic' },
+    takes: 'approver',
+  },
+  'to delete one that asks for approvals': {
+    before: { primaryUpdatePolicy: 'Manual' },
+    after: null,
+    takes: 'approver',
+  },
+  'to delete one that is paused': { before: { paused: true }, after: null, takes: 'editor' },
+  'to set windows': { before: {}, after: { maintenanceWindows: [night] }, takes: 'editor' },
+  'to remove one of two windows': {
+    before: { maintenanceWindows: [night, noon] },
+    after: { maintenanceWindows: [night] },
+    takes: 'editor',
+  },
+  'to add a window': {
+    before: { maintenanceWindows: [night] },
+    after: { maintenanceWindows: [night, noon] },
+    takes: 'overrider',
+  },
+  'to remove the windows': { before: { maintenanceWindows: [night] }, after: {}, takes: 'overrider' },
+  'to empty the windows': {
+    before: { maintenanceWindows: [night] },
+    after: { maintenanceWindows: [] },
+    takes: 'overrider',
+  },
+  'to have no windows, whatever policies say': { before: {}, after: { maintenanceWindows: [] }, takes: 'overrider' },
+  'to delete one with windows': { before: { maintenanceWindows: [night] }, after: null, takes: 'overrider' },
+  'to add a blackout': {
+    before: { blackouts: [blackout('a')] },
+    after: { blackouts: [blackout('a'), blackout('b')] },
+    takes: 'editor',
+  },
+  'to remove a blackout': {
+    before: { blackouts: [blackout('a'), blackout('b')] },
+    after: { blackouts: [blackout('a')] },
+    takes: 'overrider',
+  },
+  'to have no blackouts, whatever policies say': { before: null, after: { blackouts: [] }, takes: 'overrider' },
+  'to add a check': { before: {}, after: { checks: [check('a')] }, takes: 'querier' },
+  'to remove a check': { before: { checks: [check('a')] }, after: {}, takes: 'overrider' },
+  'to change the query of a check': {
+    before: { checks: [check('a')] },
+    after: { checks: [{ ...check('a'), query: 'vector(0) > 1' }] },
+    takes: 'overrider and querier',
+  },
+};
+
+/** The same where a MySQLRolloutPolicy has a window, a blackout and a check by default. */
+const casesWithDefaults: typeof cases = {
+  'to pause': { before: {}, after: { paused: true }, takes: 'editor' },
+  'to replace the windows of a policy': { before: {}, after: { maintenanceWindows: [noon] }, takes: 'overrider' },
+  'to replace the blackouts of a policy from the beginning': {
+    before: null,
+    after: { blackouts: [blackout('a')] },
+    takes: 'overrider',
+  },
+  'to replace the checks of a policy': { before: {}, after: { checks: [check('b')] }, takes: 'overrider and querier' },
+  'to remove one of two windows of its own': {
+    before: { maintenanceWindows: [night, noon] },
+    after: { maintenanceWindows: [night] },
+    takes: 'editor',
+  },
+};
+
+describe('the policy of MySQLRollouts', function () {
+  this.timeout(testDeadlineMilliseconds);
+  const controlPlane = useOwnControlPlane();
+  let namespace: string;
+  let made = 0;
+
+  before(async function bindEverybody() {
+    this.timeout(10 * testDeadlineMilliseconds);
+    namespace = await freshNamespace(controlPlane(), 'settings');
+    await kubectl('apply', '-f', join(configDirectory, 'users'));
+    await bind();
+    await until('the policy settings.moco-rollout.io is in force', async () => {
+      const refused = await change('editor', null, { approvedRevision: 'x' });
+      return refused?.includes('the verb approve') ?? false;
+    });
+  });
+
+  async function bind(): Promise<void> {
+    for (const [person, verb] of Object.entries(people)) {
+      const verbs = ['get', 'create', 'update', 'patch', 'delete', ...(verb === '' ? [] : [verb])];
+      await kubectl('create', 'role', person, `--verb=${verbs.join(',')}`, '--resource=mysqlrollouts.moco-rollout.io');
+      await kubectl('create', 'rolebinding', person, `--role=${person}`, `--user=${person}`);
+    }
+  }
+
+  for (const [what, one] of Object.entries(cases)) asks(what, one);
+
+  describe('where a MySQLRolloutPolicy has defaults', () => {
+    let plain: string;
+
+    before(async () => {
+      plain = namespace;
+      namespace = await freshNamespace(controlPlane(), 'defaults');
+      await kubectl('label', 'namespace', namespace, 'windows=ours');
+      const settings = { maintenanceWindows: [night], blackouts: [blackout('ours')], checks: [check('ours')] };
+      const policy = {
+        apiVersion: 'moco-rollout.io/v1alpha1',
+        kind: 'MySQLRolloutPolicy',
+        metadata: { name: 'ours' },
+        spec: { namespaceSelector: { matchLabels: { windows: 'ours' } }, settings },
+      };
+      await kubectl('create', '-f', await controlPlane().fileOf(policy));
+      await bind();
+      await until('the policy settings-defaults.moco-rollout.io is in force', async () => {
+        const refused = await change('editor', null, { maintenanceWindows: [noon] });
+        return refused?.includes('of MySQLRolloutPolicy ours') ?? false;
+      });
+    });
+
+    after(() => {
+      namespace = plain;
+    });
+
+    for (const [what, one] of Object.entries(casesWithDefaults)) asks(what, one);
+  });
+
+  it('lets the garbage collector delete one that asks for approvals', async () => {
+    const name = await create({ primaryUpdatePolicy: 'Manual' });
+    const collector = 'system:serviceaccount:kube-system:generic-garbage-collector';
+    const groups = ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:masters'];
+    const as = [`--as=${collector}`, ...groups.map((group) => `--as-group=${group}`)];
+    await kubectl('delete', 'mysqlrollout', name, ...as);
+  });
+
+  function asks(what: string, { before, after, takes }: Case): void {
+    const verb = takes === 'editor' ? 'no verb of its own' : takes;
+    it(`asks of who wants ${what}: ${verb}`, async () => {
+      for (const person of Object.keys(people) as readonly Person[]) {
+        const refused = await change(person, before, after);
+        if (takes === 'editor' || takes === person) expect(refused, person).to.equal(null);
+        else
+          expect(refused, person).to.match(
+            /has the verb (approve|override|query) on mysqlrollouts.* has not; ClusterRole moco-rollout-/s,
+          );
+      }
+    });
+  }
+
+  /** What the API server refuses with, or `null`. */
+  async function change(person: Person, before: object | null, after: object | null): Promise<string | null> {
+    const name = before === null ? nextName() : await create(before);
+    const as = `--as=${person}`;
+    const changed =
+      after === null
+        ? kubectl('delete', 'mysqlrollout', name, as)
+        : before === null
+          ? kubectl('create', '-f', await controlPlane().fileOf(rollout(name, after)), as)
+          : kubectl('replace', '-f', await controlPlane().fileOf(rollout(name, after)), as);
+    return changed.then(
+      () => null,
+      (error: Error) => error.message,
+    );
+  }
+
+  async function create(spec: object): Promise<string> {
+    const name = nextName();
+    await kubectl('create', '-f', await controlPlane().fileOf(rollout(name, spec)));
+    return name;
+  }
+
+  function nextName(): string {
+    made += 1;
+    return `r-${made}`;
+  }
+
+  const rollout = (name: string, spec: object) => ({
+    apiVersion: 'moco-rollout.io/v1alpha1',
+    kind: 'MySQLRollout',
+    metadata: { name, namespace },
+    spec,
+  });
+
+  const kubectl = (...args: readonly string[]): Promise<string> => controlPlane().kubectl('-n', namespace, ...args);
+});

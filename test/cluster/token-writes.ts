@@ -1,0 +1,1420 @@
+import { rolloutKind } from '../../src/api/rollout.ts';
+import { policyKind } from '../../src/api/rollout-policy.ts';
+import { sequenceKind } from '../../src/api/rollout-sequence.ts';
+import type { Json } from '../../src/base/json.ts';
+import type { ContentType } from '../../src/kube/api-client.ts';
+import { heldBy } from '../../src/kube/lease.ts';
+import {
+  events,
+  leases,
+  path,
+  persistentVolumeClaims,
+  pods,
+  type ResourceKind,
+  statefulSets,
+} from '../../src/kube/resource.ts';
+import {
+  clusterKind,
+  createdByLabel,
+  dataAnnotation,
+  demoteAnnotation,
+  demotedForAnnotation,
+  invalidatedIntentAnnotation,
+  newPodsAtCurrentRevision,
+  newPodsLabel,
+  preventDeleteAnnotation,
+  releasedAnnotation,
+  restartInPlaceAnnotation,
+  roleLabel,
+  rolloutCompleteCondition,
+  strategyLabel,
+} from '../../src/moco/names.ts';
+import { preflightPod } from '../../src/moco/preflight-pod.ts';
+import { successorOf } from '../../src/moco/successor.ts';
+import type { ClusterApi } from '../../src/objects/cluster-client.ts';
+import { adoptStatefulSet, releaseStatefulSet } from '../../src/objects/strategy.ts';
+import type { ObjectClient } from '../support/object-client.ts';
+
+// Every write that test/cluster/token.test.ts tries with the controller's token. A new right needs its own write in
+// `made`, and what else the right would allow in `refused`, each with a part of the message.
+
+/** Where a write is tried, and what is there. */
+export interface Place {
+  /** Has the rights that every installation grants, or those of config/in-place and config/preflight as well. */
+  readonly namespace: string;
+  /** With the controller's token. */
+  readonly client: ObjectClient;
+  readonly api: ClusterApi;
+  /** As it is now, read by an administrator. */
+  readonly read: (kind: ResourceKind, name: string, namespace?: string) => Promise<Json>;
+}
+
+export interface Write {
+  readonly what: string;
+  readonly send: (place: Place) => Promise<unknown>;
+  /** Default: `plain`. */
+  readonly in?: 'plain' | 'extended';
+}
+
+export interface Refused extends Write {
+  /** A part of the message. */
+  readonly says: string;
+  /** The same of another policy that refuses it as well: the API server reports one of them, in no certain order. */
+  readonly or?: string;
+}
+
+/** Set up by the test. */
+export const clusterName = 'test';
+export const statefulSetName = 'moco-test';
+/** Another one, whose partitions are lowered. */
+export const rolling = 'moco-second';
+/** In a namespace without clusters: a StatefulSet `web` and its pods, a pod with the name of a member, and an Event. */
+export const foreignNamespace = 'foreign';
+export const foreignMember = 'moco-payments-0';
+export const foreignEvent = 'of-the-kubelet';
+export const foreignClaim = 'data-web-0';
+/** Of the member that is Ready. */
+export const claim = 'mysql-data-moco-test-0';
+/** Which member is what in the test: Ready, not Ready, and errant though Ready. */
+export const ready = 'moco-test-0';
+export const notReady = 'moco-test-1';
+export const errant = 'moco-test-2';
+export const newImage = 'example/agent:2';
+
+interface Metadata {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+const metadataOf = (object: Json): Metadata => object['metadata'] as Metadata;
+
+const target = async ({ read }: Place, name: string) => {
+  const { uid, resourceVersion } = metadataOf(await read(pods, name));
+  return { ordinal: Number(name.slice(name.lastIndexOf('-') + 1)), name, uid, resourceVersion };
+};
+
+const dryRun = { dryRun: 'All' };
+
+/** A merge patch of an object in the place. */
+const merges =
+  (
+    kind: ResourceKind,
+    name: string,
+    body: object,
+    where: { subresource?: string; query?: object; namespace?: string } = {},
+  ) =>
+  ({ client, namespace: own }: Place): Promise<unknown> =>
+    client.call({
+      method: 'PATCH',
+      path: path(kind, {
+        ...(kind.namespaced && { namespace: where.namespace ?? own }),
+        name,
+        ...(where.subresource !== undefined && { subresource: where.subresource }),
+      }),
+      contentType: 'application/merge-patch+json' satisfies ContentType,
+      body,
+      ...(where.query && { query: where.query as Record<string, string> }),
+    });
+
+const strategic =
+  (name: string, spec: object, subresource?: string, metadata: object = {}) =>
+  ({ client, namespace }: Place): Promise<unknown> =>
+    client.call({
+      method: 'PATCH',
+      path: path(pods, { namespace, name, ...(subresource !== undefined && { subresource }) }),
+      contentType: 'application/strategic-merge-patch+json',
+      body: { metadata, spec },
+    });
+
+/** The whole object with changes, as a PUT of its status. */
+const putsStatus =
+  (kind: ResourceKind, name: string, change: (status: Record<string, unknown>) => object, namespaced = true) =>
+  async ({ client, read, namespace }: Place): Promise<unknown> => {
+    const found = await read(kind, name);
+    return client.replace(
+      kind,
+      { ...(namespaced && { namespace }), name, subresource: 'status' },
+      { ...found, status: change((found['status'] ?? {}) as Record<string, unknown>) },
+    );
+  };
+
+const ofRollout = { apiVersion: 'moco-rollout.io/v1alpha1', kind: 'MySQLRollout' };
+const toNothing = [
+  { apiVersion: 'v1', kind: 'ConfigMap', name: 'never-was', uid: '11111111-2222-3333-4444-555555555555' },
+];
+const finalizers = ['example.com/never'];
+
+interface PreflightPod extends Json {
+  readonly metadata: Record<string, unknown>;
+  readonly spec: Record<string, unknown> & {
+    readonly containers: Record<string, unknown>[];
+    readonly volumes: object[];
+  };
+}
+
+/** As the controller makes it for the node of a member. */
+async function preflight({ read, namespace }: Place, about: 'images' | 'configuration'): Promise<PreflightPod> {
+  const { uid } = metadataOf(await read(rolloutKind, clusterName));
+  const { template } = (await read(statefulSets, statefulSetName))['spec'] as { template: Json };
+  return preflightPod({
+    namespace,
+    clusterName,
+    rollout: { apiVersion: 'moco-rollout.io/v1alpha1', kind: 'MySQLRollout', name: clusterName, uid },
+    node: 'node-1',
+    revision: 'x',
+    template,
+    templateBefore: template,
+    about,
+    timeoutSeconds: 300,
+  }) as PreflightPod;
+}
+
+/** What is tried, how the pod differs, and what the policies say. */
+type PreflightCase = readonly [what: string, change: (pod: PreflightPod) => unknown, says: string, or?: string];
+
+const createsPreflight =
+  (change: (pod: PreflightPod) => unknown) =>
+  async (place: Place): Promise<unknown> => {
+    const pod = structuredClone(await preflight(place, 'configuration'));
+    change(pod);
+    return place.client.create(pods, { namespace: place.namespace }, pod);
+  };
+
+const inContainer =
+  (fields: object) =>
+  ({ spec }: PreflightPod): unknown =>
+    Object.assign(spec.containers[0] ?? {}, fields);
+const inSpec =
+  (fields: object) =>
+  ({ spec }: PreflightPod): unknown =>
+    Object.assign(spec, fields);
+const inMetadata =
+  (fields: object) =>
+  ({ metadata }: PreflightPod): unknown =>
+    Object.assign(metadata, fields);
+const inSecurity =
+  (fields: object) =>
+  ({ spec }: PreflightPod): unknown => {
+    const [container = {}] = spec.containers;
+    return Object.assign(container, { securityContext: { ...(container['securityContext'] as object), ...fields } });
+  };
+
+/** The pod that a dry run creates for a member. */
+const successor = async ({ read }: Place, name: string): Promise<Json> => {
+  const whole = await read(statefulSets, statefulSetName);
+  return successorOf(whole, 'x', 0, name);
+};
+
+const event = (namespace: string, more: object = {}) => ({
+  metadata: { name: `test.${Math.floor(Math.random() * 1e12).toString(16)}`, namespace },
+  eventTime: '2026-11-28T00:00:00.000000Z',
+  reportingController: 'moco-rollout',
+  reportingInstance: 'x',
+  action: 'Roll',
+  reason: 'Rolled',
+  type: 'Normal',
+  regarding: { apiVersion: 'moco.cybozu.com/v1beta2', kind: 'MySQLCluster', namespace, name: clusterName },
+  note: 'x',
+  ...more,
+});
+
+const evictionOf = (name: string, namespace: string, deleteOptions?: object) => ({
+  apiVersion: 'policy/v1',
+  kind: 'Eviction',
+  metadata: { name, namespace },
+  ...(deleteOptions && { deleteOptions }),
+});
+
+const evicts =
+  (name: string, deleteOptions?: object, where?: string) =>
+  ({ client, namespace: own }: Place): Promise<unknown> => {
+    const namespace = where ?? own;
+    return client.create(
+      pods,
+      { namespace, name, subresource: 'eviction' },
+      evictionOf(name, namespace, deleteOptions),
+    );
+  };
+
+const record = async ({ read, namespace }: Place, name = statefulSetName) => {
+  const found = await read(statefulSets, name);
+  const { uid, resourceVersion } = metadataOf(found);
+  const { replicas, updateStrategy } = found['spec'] as Record<string, Json>;
+  const { currentRevision, updateRevision } = found['status'] as Record<string, string>;
+  return {
+    namespace,
+    name,
+    uid,
+    resourceVersion,
+    replicas: Number(replicas),
+    strategy: updateStrategy?.['type'],
+    currentRevision,
+    updateRevision,
+    forcedRollingUpdate: false,
+  } as unknown as Parameters<typeof adoptStatefulSet>[0] & { readonly updateRevision: string };
+};
+
+/** The StatefulSet controller writes its status meanwhile. */
+const anyVersion = async (place: Place, name?: string) => {
+  const { resourceVersion: _, ...found } = await record(place, name);
+  return found;
+};
+
+/** What the code writes, by the functions that write it. In this order; each is accepted. */
+export const made: readonly Write[] = [
+  {
+    what: 'adopts a StatefulSet: two dry runs, then OnDelete and its label',
+    send: async (place) => adoptStatefulSet(await record(place), place.api),
+  },
+  {
+    // It takes MOCO's webhook to make a partition of it.
+    what: 'lets new pods come up at the current revision',
+    send: async (place) =>
+      place.api.patchStatefulSet(await anyVersion(place), { labels: { [newPodsLabel]: newPodsAtCurrentRevision } }),
+  },
+  {
+    what: 'lets new pods come up at the update revision again',
+    send: async (place) => adoptStatefulSet(await record(place), place.api),
+  },
+  {
+    what: 'releases a StatefulSet to rolling updates with a partition of all replicas',
+    send: async (place) => releaseStatefulSet(await record(place), place.api),
+  },
+  ...[2, 1, 0].map((partition) => ({
+    what: `lowers the partition by one, to ${partition}`,
+    send: async (place: Place) =>
+      place.api.patchStatefulSet(await anyVersion(place, rolling), {
+        spec: { updateStrategy: { rollingUpdate: { partition } } },
+      }),
+  })),
+  {
+    what: 'notes an invalidated step at a StatefulSet',
+    send: async (place) =>
+      place.api.annotate(statefulSets, place.namespace, await record(place), { [invalidatedIntentAnnotation]: 'x' }),
+  },
+  {
+    what: 'promotes the update revision in the status of a StatefulSet',
+    send: async (place) => {
+      const found = await record(place);
+      return place.api.promoteRevision(found, { revision: found.updateRevision, replicas: 2 });
+    },
+  },
+  {
+    what: 'tries the next pod of a member as a dry run',
+    send: async (place) =>
+      place.api.tryToCreatePod(await successor(place, ready), place.namespace).catch((error: unknown) => {
+        if (!String(error).includes('already exists')) throw error;
+      }),
+  },
+  {
+    what: 'sets demote and its mark on a member',
+    send: async (place) =>
+      place.api.annotate(pods, place.namespace, await target(place, ready), {
+        [demoteAnnotation]: 'true',
+        [demotedForAnnotation]: 'x',
+      }),
+  },
+  {
+    what: 'takes demote back, and notes which containers restart and an invalidated step',
+    send: async (place) =>
+      place.api.annotate(pods, place.namespace, await target(place, ready), {
+        [demoteAnnotation]: null,
+        [demotedForAnnotation]: null,
+        [restartInPlaceAnnotation]: '{}',
+        [invalidatedIntentAnnotation]: 'x',
+      }),
+  },
+  {
+    what: 'evicts a member that is Ready',
+    send: async (place) =>
+      place.client.create(
+        pods,
+        { namespace: place.namespace, name: ready, subresource: 'eviction' },
+        evictionOf(ready, place.namespace, { dryRun: ['All'] }),
+      ),
+  },
+  {
+    what: 'deletes a member that is not Ready',
+    send: async (place) => place.api.deletePod(place.namespace, await target(place, notReady)),
+  },
+  {
+    what: 'deletes a member that is errant',
+    send: async ({ client, namespace, ...place }) => {
+      const { uid, resourceVersion } = await target({ client, namespace, ...place }, errant);
+      return client.remove(
+        pods,
+        { namespace, name: errant },
+        {
+          preconditions: { uid, resourceVersion },
+          dryRun: ['All'],
+        },
+      );
+    },
+  },
+  {
+    what: "notes which mysqld has started on a member's data",
+    send: async (place) => {
+      const { uid, resourceVersion } = metadataOf(await place.read(persistentVolumeClaims, claim));
+      const { namespace } = place;
+      const noted = { revision: 'moco-test-1', image: 'example/mysql:1', version: '8.4.8' };
+      return place.api.noteData({ namespace, name: claim, uid, resourceVersion, data: null }, noted);
+    },
+  },
+  {
+    what: 'sets its condition of a MySQLCluster',
+    send: putsStatus(clusterKind, clusterName, (status) => ({
+      ...status,
+      conditions: [
+        ...((status['conditions'] ?? []) as object[]),
+        {
+          type: rolloutCompleteCondition,
+          status: 'True',
+          reason: 'Complete',
+          message: '',
+          lastTransitionTime: '2026-11-28T00:00:00Z',
+        },
+      ],
+    })),
+  },
+  {
+    what: 'removes its condition of a MySQLCluster',
+    send: putsStatus(clusterKind, clusterName, (status) => ({
+      ...status,
+      conditions: (status['conditions'] as { type: string }[]).filter(({ type }) => type !== rolloutCompleteCondition),
+    })),
+  },
+  {
+    what: 'creates a MySQLRollout that is missing',
+    send: async ({ api, read, namespace }) => {
+      const { uid } = metadataOf(await read(clusterKind, 'second'));
+      return api.createRollout({ namespace, name: 'second', uid } as Parameters<ClusterApi['createRollout']>[0]);
+    },
+  },
+  {
+    what: 'removes an override that has ended',
+    send: merges(rolloutKind, clusterName, { spec: { overrides: null } }),
+  },
+  {
+    what: 'writes the status of a MySQLRollout',
+    send: putsStatus(rolloutKind, clusterName, () => ({ phase: 'UpToDate' })),
+  },
+  {
+    what: 'writes the status of a MySQLRolloutPolicy',
+    send: async ({ api, read }) =>
+      api.replaceStatus(policyKind, metadataOf(await read(policyKind, 'test')), {
+        spec: (await read(policyKind, 'test'))['spec'],
+        status: { clusters: 0 },
+      }),
+  },
+  {
+    what: 'writes the status of a MySQLRolloutSequence',
+    send: putsStatus(sequenceKind, 'test', () => ({}), false),
+  },
+  {
+    what: 'reports an Event',
+    send: ({ client, namespace }) =>
+      client.create(events, { namespace }, event(namespace, { metadata: { name: 'test.1', namespace } })),
+  },
+  {
+    what: 'counts one more of an Event',
+    send: merges(events, 'test.1', { series: { count: 2, lastObservedTime: '2026-11-28T00:01:00.000000Z' } }),
+  },
+  {
+    what: 'creates its lease',
+    send: ({ client }) => client.create(leases, { namespace: 'moco-rollout-system' }, lease('moco-rollout')),
+  },
+  {
+    what: 'renews its lease',
+    send: async ({ client, read }) =>
+      client.replace(
+        leases,
+        { namespace: 'moco-rollout-system', name: 'moco-rollout' },
+        heldBy('x', (await read(leases, 'moco-rollout', 'moco-rollout-system')) as never, 15_000, 0, {
+          'moco-rollout.io/flags': '{}',
+        }),
+      ),
+  },
+  {
+    what: 'creates the pod of a preflight that fetches images',
+    in: 'extended',
+    send: async (place) => place.api.createPreflightPod(await preflight(place, 'images'), place.namespace),
+  },
+  {
+    what: 'creates the pod of a preflight that checks the configuration',
+    in: 'extended',
+    send: async (place) => place.api.createPreflightPod(await preflight(place, 'configuration'), place.namespace),
+  },
+  {
+    what: 'deletes the pod of a preflight',
+    in: 'extended',
+    send: async (place) => {
+      const { name } = (await preflight(place, 'images')).metadata as { name: string };
+      return place.api.deletePreflightPod(await place.read(pods, name));
+    },
+  },
+  {
+    what: 'resizes a container of a running pod to what the template has',
+    in: 'extended',
+    send: async (place) =>
+      place.api.resizePod(place.namespace, await target(place, ready), [
+        { name: 'agent', limits: { cpu: '200m' }, requests: { cpu: '200m' }, restarts: false },
+      ]),
+  },
+  {
+    what: 'updates a running pod in place to what the template has',
+    in: 'extended',
+    send: async (place) =>
+      place.api.updateInPlace(place.namespace, await target(place, ready), {
+        labels: { 'controller-revision-hash': (await record(place)).updateRevision, 'app.kubernetes.io/version': '2' },
+        annotations: { [restartInPlaceAnnotation]: '{}', 'example.com/described': 'newly' },
+        containers: [{ name: 'agent', image: newImage }],
+        initContainers: [{ name: 'copy-moco-init', image: newImage }],
+        resized: [],
+      }),
+  },
+];
+
+const lease = (name: string, more: object = {}) => ({
+  metadata: { name, namespace: 'moco-rollout-system', ...more },
+  spec: { holderIdentity: 'x' },
+});
+
+const own = 'moco-rollout changes only what MOCO has made';
+const free = 'changes no owner and no finalizer';
+const label = 'changes no label but its own';
+const annotation = 'changes no annotation but its own';
+const spec = 'changes nothing in the spec of a StatefulSet';
+const partitions = 'sets OnDelete, or a partition of all replicas, or lowers the partition by one';
+const status = 'changes the current revision in the status';
+const condition = 'changes one condition of a MySQLCluster';
+const reports = 'reports Events in its own name';
+const needless = 'has no field that it does not need';
+const oneMysqld = 'is one mysqld that ends at once';
+const noRoot = 'is not root, has no capability';
+
+/** What RBAC would allow with the same token, or would not but for somebody else's grant. */
+export const refused: readonly Refused[] = [
+  // StatefulSets.
+  {
+    what: 'a template',
+    send: merges(statefulSets, statefulSetName, { spec: { template: { spec: { terminationGracePeriodSeconds: 1 } } } }),
+    says: spec,
+  },
+  { what: 'a number of replicas', send: merges(statefulSets, statefulSetName, { spec: { replicas: 0 } }), says: spec },
+  {
+    what: 'the end of claims with their StatefulSet',
+    send: merges(statefulSets, statefulSetName, {
+      spec: { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete', whenScaled: 'Delete' } },
+    }),
+    says: spec,
+  },
+  {
+    what: 'minReadySeconds',
+    send: merges(statefulSets, statefulSetName, { spec: { minReadySeconds: 86_400 } }),
+    says: spec,
+  },
+  {
+    what: 'how many revisions are kept',
+    send: merges(statefulSets, statefulSetName, { spec: { revisionHistoryLimit: 0 } }),
+    says: spec,
+  },
+  {
+    what: 'RollingUpdate without a partition',
+    send: merges(statefulSets, rolling, {
+      metadata: { labels: { [strategyLabel]: null } },
+      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: null } },
+    }),
+    says: partitions,
+  },
+  {
+    what: 'a partition of 0 at once',
+    send: merges(statefulSets, rolling, {
+      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } } },
+    }),
+    says: partitions,
+  },
+  {
+    what: 'a partition of 0 at once, as a dry run',
+    send: merges(
+      statefulSets,
+      rolling,
+      { spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } } } },
+      { query: dryRun },
+    ),
+    says: partitions,
+  },
+  {
+    what: 'a partition lower by two',
+    send: merges(statefulSets, rolling, {
+      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } },
+    }),
+    says: partitions,
+  },
+  {
+    what: 'more unavailable members of a rolling update',
+    send: merges(statefulSets, rolling, {
+      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3, maxUnavailable: 3 } } },
+    }),
+    says: partitions,
+  },
+  {
+    what: 'an owner of a StatefulSet that does not exist',
+    send: merges(statefulSets, statefulSetName, { metadata: { ownerReferences: toNothing } }),
+    says: free,
+  },
+  {
+    what: 'no owner of a StatefulSet',
+    send: merges(statefulSets, statefulSetName, { metadata: { ownerReferences: null } }),
+    says: free,
+  },
+  {
+    what: 'a finalizer of a StatefulSet',
+    send: merges(statefulSets, statefulSetName, { metadata: { finalizers } }),
+    says: free,
+  },
+  {
+    what: 'no record of who has set fields of a StatefulSet',
+    send: merges(statefulSets, statefulSetName, { metadata: { managedFields: [{}] } }),
+    says: 'removes no record',
+  },
+  {
+    what: "a StatefulSet without MOCO's label",
+    send: merges(statefulSets, statefulSetName, { metadata: { labels: { [createdByLabel]: null } } }),
+    says: label,
+  },
+  {
+    what: 'any label of a StatefulSet',
+    send: merges(statefulSets, statefulSetName, { metadata: { labels: { team: 'x' } } }),
+    says: label,
+  },
+  {
+    what: 'another value of its own label',
+    send: merges(statefulSets, statefulSetName, { metadata: { labels: { [newPodsLabel]: 'Never' } } }),
+    says: 'sets its labels of a StatefulSet to OnDelete and CurrentRevision',
+  },
+  {
+    what: 'an annotation of MOCO at a StatefulSet',
+    send: merges(statefulSets, statefulSetName, {
+      metadata: { annotations: { 'moco.cybozu.com/force-rolling-update': 'true' } },
+    }),
+    says: annotation,
+  },
+  {
+    what: 'the annotation of a dry run, for real',
+    send: merges(statefulSets, statefulSetName, {
+      metadata: { annotations: { 'moco-rollout.io/admission-probe': 'true' } },
+    }),
+    says: annotation,
+  },
+  {
+    what: "a StatefulSet that is not MOCO's",
+    send: merges(
+      statefulSets,
+      'web',
+      { metadata: { labels: { [strategyLabel]: 'OnDelete' } } },
+      { namespace: foreignNamespace },
+    ),
+    says: own,
+  },
+  {
+    what: 'the deletion of a StatefulSet',
+    send: ({ client, namespace }) => client.remove(statefulSets, { namespace, name: statefulSetName }),
+    says: 'cannot delete resource "statefulsets"',
+  },
+  // Their status.
+  {
+    what: "the status of a StatefulSet that is not MOCO's",
+    send: merges(
+      statefulSets,
+      'web',
+      { status: { currentRevision: 'web-x' } },
+      { subresource: 'status', namespace: foreignNamespace },
+    ),
+    says: own,
+  },
+  {
+    what: 'the update revision in a status',
+    send: merges(
+      statefulSets,
+      statefulSetName,
+      { status: { updateRevision: 'moco-test-x' } },
+      { subresource: 'status' },
+    ),
+    says: status,
+  },
+  {
+    what: 'the number of members in a status',
+    send: merges(statefulSets, statefulSetName, { status: { availableReplicas: 0 } }, { subresource: 'status' }),
+    says: status,
+  },
+  {
+    what: 'a current revision of another StatefulSet',
+    send: merges(statefulSets, statefulSetName, { status: { currentRevision: 'web-x' } }, { subresource: 'status' }),
+    says: status,
+  },
+  {
+    what: 'more current members than there are',
+    send: merges(statefulSets, statefulSetName, { status: { currentReplicas: 4 } }, { subresource: 'status' }),
+    says: '',
+  },
+  {
+    what: 'an owner of a StatefulSet, by its status',
+    send: merges(
+      statefulSets,
+      statefulSetName,
+      { metadata: { ownerReferences: toNothing } },
+      { subresource: 'status' },
+    ),
+    says: free,
+  },
+  {
+    what: 'a label of a StatefulSet, by its status',
+    send: merges(
+      statefulSets,
+      statefulSetName,
+      { metadata: { labels: { [createdByLabel]: null } } },
+      { subresource: 'status' },
+    ),
+    says: label,
+  },
+  // Pods.
+  {
+    what: 'the role of a member',
+    send: merges(pods, ready, { metadata: { labels: { [roleLabel]: 'replica' } } }),
+    says: label,
+    or: 'sets a label of a running pod to the value in the template',
+  },
+  {
+    what: 'the role of a member, where pods are updated in place',
+    in: 'extended',
+    send: merges(pods, ready, { metadata: { labels: { [roleLabel]: 'replica' } } }),
+    says: label,
+    or: 'sets a label of a running pod to the value in the template',
+  },
+  {
+    what: 'a member without the labels that select it',
+    send: merges(pods, ready, {
+      metadata: { labels: { 'app.kubernetes.io/name': null, 'app.kubernetes.io/instance': null } },
+    }),
+    says: label,
+    or: 'removes no label of a running pod that the template has',
+  },
+  {
+    what: 'a member without the labels that select it, where pods are updated in place',
+    in: 'extended',
+    send: merges(pods, ready, { metadata: { labels: { 'app.kubernetes.io/name': null } } }),
+    says: label,
+    or: 'removes no label of a running pod that the template has',
+  },
+  {
+    what: 'another revision of a member',
+    send: merges(pods, ready, { metadata: { labels: { 'controller-revision-hash': 'x' } } }),
+    says: label,
+    or: 'sets a label of a running pod to the value in the template',
+  },
+  {
+    what: 'another revision of a member, where pods are updated in place',
+    in: 'extended',
+    send: merges(pods, ready, { metadata: { labels: { 'controller-revision-hash': 'x' } } }),
+    says: 'its revision to the update revision',
+  },
+  {
+    what: 'a label that the template does not have',
+    in: 'extended',
+    send: merges(pods, ready, { metadata: { labels: { team: 'x' } } }),
+    says: 'sets a label of a running pod to the value in the template',
+  },
+  {
+    what: 'another value of a label of the template',
+    in: 'extended',
+    send: merges(pods, ready, { metadata: { labels: { 'app.kubernetes.io/version': '9' } } }),
+    says: 'sets a label of a running pod to the value in the template',
+  },
+  {
+    what: 'an annotation that the template does not have',
+    in: 'extended',
+    send: merges(pods, ready, { metadata: { annotations: { 'example.com/described': 'wrongly' } } }),
+    says: 'sets an annotation of a running pod to the value in the template',
+  },
+  {
+    what: 'an annotation of MOCO at a member',
+    send: merges(pods, ready, { metadata: { annotations: { [preventDeleteAnnotation]: 'true' } } }),
+    says: annotation,
+    or: 'sets an annotation of a running pod to the value in the template',
+  },
+  {
+    what: 'an annotation of MOCO, where pods are updated in place',
+    in: 'extended',
+    send: merges(pods, ready, { metadata: { annotations: { [preventDeleteAnnotation]: 'true' } } }),
+    says: annotation,
+    or: 'sets an annotation of a running pod to the value in the template',
+  },
+  {
+    what: 'any other value of demote',
+    send: merges(pods, ready, { metadata: { annotations: { [demoteAnnotation]: 'false' } } }),
+    says: 'sets demote to true or removes it',
+  },
+  { what: 'a finalizer of a member', send: merges(pods, ready, { metadata: { finalizers } }), says: free },
+  {
+    what: 'an owner of a member that does not exist',
+    send: merges(pods, ready, { metadata: { ownerReferences: toNothing } }),
+    says: free,
+  },
+  { what: 'no owner of a member', send: merges(pods, ready, { metadata: { ownerReferences: null } }), says: free },
+  {
+    what: 'an image of mysqld',
+    send: strategic(ready, { containers: [{ name: 'mysqld', image: 'example/evil' }] }),
+    says: 'changes nothing in the spec of a pod',
+    or: 'sets the image of a container to that in the template',
+  },
+  {
+    what: 'an image of mysqld, where pods are updated in place',
+    in: 'extended',
+    send: strategic(ready, { containers: [{ name: 'mysqld', image: newImage }] }),
+    says: 'images of containers beside mysqld',
+    or: 'sets the image of a container to that in the template',
+  },
+  {
+    what: 'an image of a sidecar that the template does not have',
+    in: 'extended',
+    send: strategic(ready, { containers: [{ name: 'agent', image: 'example/evil' }] }),
+    says: 'sets the image of a container to that in the template',
+  },
+  {
+    what: 'an image of moco-init',
+    in: 'extended',
+    send: strategic(ready, { initContainers: [{ name: 'moco-init', image: newImage }] }),
+    says: 'changes the image of an init container along with',
+    or: 'sets the image of a container to that in the template',
+  },
+  {
+    what: 'a deadline of a member',
+    in: 'extended',
+    send: merges(pods, ready, { spec: { activeDeadlineSeconds: 1 } }),
+    says: 'changes nothing in the spec of a pod but resources',
+  },
+  {
+    what: 'a deadline of a member',
+    send: merges(pods, ready, { spec: { activeDeadlineSeconds: 1 } }),
+    says: 'changes nothing in the spec of a pod',
+  },
+  {
+    what: 'a toleration of a member',
+    in: 'extended',
+    send: ({ client, namespace }) =>
+      client.patch(pods, { namespace, name: ready }, 'application/json-patch+json', [
+        { op: 'add', path: '/spec/tolerations/-', value: { operator: 'Exists' } },
+      ]),
+    says: 'changes nothing in the spec of a pod but resources',
+  },
+  {
+    what: 'a resize, without the right',
+    send: strategic(ready, { containers: [{ name: 'mysqld', resources: { limits: { cpu: '1m' } } }] }, 'resize'),
+    says: 'cannot patch resource "pods/resize"',
+  },
+  {
+    what: 'mysqld with hardly any CPU',
+    in: 'extended',
+    send: strategic(
+      ready,
+      { containers: [{ name: 'mysqld', resources: { limits: { cpu: '1m' }, requests: { cpu: '1m' } } }] },
+      'resize',
+    ),
+    says: 'sets the resources of a container to those in the template',
+  },
+  {
+    what: 'mysqld with less memory',
+    in: 'extended',
+    send: strategic(
+      ready,
+      { containers: [{ name: 'mysqld', resources: { limits: { memory: '64Mi' }, requests: { memory: '64Mi' } } }] },
+      'resize',
+    ),
+    says: 'lowers no memory limit of mysqld',
+    or: 'sets the resources of a container to those in the template',
+  },
+  {
+    what: 'mysqld with all the memory of a node',
+    in: 'extended',
+    send: strategic(
+      ready,
+      { containers: [{ name: 'mysqld', resources: { limits: { memory: '4Ti' }, requests: { memory: '4Ti' } } }] },
+      'resize',
+    ),
+    says: 'sets the resources of a container to those in the template',
+  },
+  {
+    what: 'the deletion of a member without its grace period',
+    send: ({ client, namespace }) => client.remove(pods, { namespace, name: errant }, { gracePeriodSeconds: 0 }),
+    says: 'deletes pods with their own grace period',
+  },
+  {
+    what: 'the deletion of a member with a shorter grace period',
+    send: ({ client, namespace }) => client.remove(pods, { namespace, name: errant }, { gracePeriodSeconds: 5 }),
+    says: 'deletes pods with their own grace period',
+  },
+  {
+    what: 'the deletion of a member with a longer grace period, which a mysqld that hangs would have for good',
+    send: ({ client, namespace }) => client.remove(pods, { namespace, name: errant }, { gracePeriodSeconds: 86_400 }),
+    says: 'deletes pods with their own grace period',
+  },
+  {
+    what: 'the deletion of a member with a finalizer of the garbage collector',
+    send: ({ client, namespace }) =>
+      client.remove(pods, { namespace, name: errant }, { propagationPolicy: 'Foreground' }),
+    says: 'deletes pods in the background',
+  },
+  {
+    what: 'the deletion of a member that is Ready',
+    send: ({ client, namespace }) => client.remove(pods, { namespace, name: ready }),
+    says: 'deletes no member that is Ready',
+  },
+  {
+    what: "the deletion of a pod that is not MOCO's",
+    send: ({ client }) => client.remove(pods, { namespace: foreignNamespace, name: foreignMember }),
+    says: own,
+  },
+  {
+    what: 'the deletion of all pods of a namespace',
+    send: ({ client, namespace }) => client.call({ method: 'DELETE', path: path(pods, { namespace }) }),
+    says: 'cannot deletecollection resource "pods"',
+  },
+  {
+    what: 'the status of a pod',
+    send: merges(pods, ready, { status: { phase: 'Failed' } }, { subresource: 'status' }),
+    says: 'cannot patch resource "pods/status"',
+  },
+  // Evictions.
+  {
+    what: "an eviction of a pod that is not MOCO's and has the name of a member",
+    send: evicts(foreignMember, undefined, foreignNamespace),
+    says: 'evicts the members of MOCO',
+  },
+  {
+    what: "an eviction of a pod that is not MOCO's",
+    send: evicts('web-0', undefined, foreignNamespace),
+    says: 'evicts',
+  },
+  {
+    what: 'an eviction without the grace period',
+    send: evicts(ready, { gracePeriodSeconds: 0 }),
+    says: 'evicts members with their own grace period',
+  },
+  // Pods that are created.
+  {
+    what: 'a pod',
+    send: ({ client, namespace }) =>
+      client.create(
+        pods,
+        { namespace },
+        { metadata: { name: 'x' }, spec: { containers: [{ name: 'x', image: 'x' }] } },
+      ),
+    says: own,
+  },
+  {
+    what: 'the pod of a member for real',
+    send: async (place) =>
+      place.client.create(pods, { namespace: place.namespace }, await successor(place, 'moco-test-9')),
+    says: 'creates pods of members as dry runs only',
+  },
+  {
+    what: 'a dry run of a pod with the name of a member in kube-system',
+    send: ({ client }) =>
+      client.create(
+        pods,
+        { namespace: 'kube-system' },
+        {
+          metadata: { name: 'moco-x-1' },
+          spec: { containers: [{ name: 'x', image: 'x', envFrom: [{ secretRef: { name: 's' } }] }] },
+        },
+        { query: dryRun },
+      ),
+    says: own,
+  },
+  {
+    what: 'a dry run with the labels of a member in kube-system',
+    send: async (place) =>
+      place.client.create(
+        pods,
+        { namespace: 'kube-system' },
+        {
+          ...(await successor(place, ready)),
+          metadata: { ...((await successor(place, ready))['metadata'] as object), namespace: 'kube-system' },
+        },
+        { query: dryRun },
+      ),
+    says: 'serviceaccount',
+  },
+  {
+    what: 'a dry run of a member with another ServiceAccount',
+    send: async (place) => {
+      const pod = await successor(place, ready);
+      return place.client.create(
+        pods,
+        { namespace: place.namespace },
+        { ...pod, spec: { ...(pod['spec'] as object), serviceAccountName: 'default' } },
+        { query: dryRun },
+      );
+    },
+    says: 'has the ServiceAccount of its cluster',
+    or: 'is that of the StatefulSet which exists',
+  },
+  // Preflights.
+  {
+    what: 'a preflight where none is allowed',
+    send: createsPreflight(() => undefined),
+    says: 'where it may create mysqlrollouts/preflight',
+  },
+  ...(
+    [
+      ['a preflight with another name', inMetadata({ name: 'preflight' }), own],
+      ['a preflight without an owner', inMetadata({ ownerReferences: [] }), own],
+      [
+        'a preflight of an owner that is no MySQLRollout',
+        inMetadata({ ownerReferences: [{ ...toNothing[0], controller: true }] }),
+        own,
+      ],
+      [
+        'a preflight with two owners',
+        ({ metadata }: PreflightPod) =>
+          Object.assign(metadata, { ownerReferences: [...(metadata['ownerReferences'] as object[]), ...toNothing] }),
+        'has two labels, one owner',
+      ],
+      ['a preflight with a finalizer', inMetadata({ finalizers }), 'no finalizer'],
+      [
+        'a preflight with a network of a CNI plugin',
+        inMetadata({ annotations: { 'k8s.v1.cni.cncf.io/networks': 'host-net' } }),
+        'no annotation',
+      ],
+      [
+        'a preflight that a Service selects',
+        ({ metadata }: PreflightPod) =>
+          Object.assign(metadata, { labels: { ...(metadata['labels'] as object), app: 'x' } }),
+        'has two labels',
+      ],
+      ['a preflight as root', inSecurity({ runAsUser: 0, runAsNonRoot: false }), noRoot],
+      ['a preflight as whatever its image says', inSecurity({ runAsNonRoot: false }), noRoot],
+      ['a preflight in the group of root', inSecurity({ runAsGroup: 0 }), noRoot],
+      ['a preflight of a pod as root', inSpec({ securityContext: { runAsUser: 0 } }), noRoot],
+      ['a preflight with supplemental groups', inSpec({ securityContext: { supplementalGroups: [6] } }), noRoot],
+      [
+        'a preflight with sysctls',
+        inSpec({ securityContext: { sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }] } }),
+        noRoot,
+      ],
+      ['a preflight without seccomp', inSecurity({ seccompProfile: { type: 'Unconfined' } }), noRoot],
+      ['a preflight without AppArmor', inSecurity({ appArmorProfile: { type: 'Unconfined' } }), noRoot],
+      ['a preflight of another SELinux type', inSecurity({ seLinuxOptions: { type: 'spc_t' } }), noRoot],
+      [
+        'a preflight of another SELinux type of its pod',
+        inSpec({ securityContext: { seLinuxOptions: { type: 'spc_t' } } }),
+        noRoot,
+      ],
+      ['a preflight with more privileges', inSecurity({ allowPrivilegeEscalation: true }), noRoot],
+      ['a preflight with a capability', inSecurity({ capabilities: { drop: ['ALL'], add: ['NET_RAW'] } }), noRoot],
+      ['a preflight with the capabilities of its runtime', inSecurity({ capabilities: {} }), noRoot],
+      ['a privileged preflight', inSecurity({ privileged: true, allowPrivilegeEscalation: true }), 'privileged'],
+      ['a preflight with all of /proc', inSecurity({ procMount: 'Unmasked' }), ''],
+      ['a preflight in the network of its node', inSpec({ hostNetwork: true }), 'goes through the scheduler'],
+      ['a preflight among the processes of its node', inSpec({ hostPID: true }), 'goes through the scheduler'],
+      ['a preflight past the scheduler', inSpec({ nodeName: 'node-1' }), 'goes through the scheduler'],
+      ['a preflight of another scheduler', inSpec({ schedulerName: 'mine' }), 'goes through the scheduler'],
+      ['a preflight that restarts', inSpec({ restartPolicy: 'Always' }), 'ends by itself'],
+      [
+        'a preflight without a deadline',
+        ({ spec: fields }: PreflightPod) => Reflect.deleteProperty(fields, 'activeDeadlineSeconds'),
+        'ends by itself',
+      ],
+      ['a preflight with a long grace period', inSpec({ terminationGracePeriodSeconds: 86_400 }), 'ends by itself'],
+      ['a preflight before all others', inSpec({ priorityClassName: 'system-node-critical' }), 'has no priority'],
+      ['a preflight on any node', inSpec({ affinity: undefined }), 'names one node'],
+      [
+        'a preflight beside other pods',
+        inSpec({
+          affinity: {
+            podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'x', labelSelector: {} }] },
+          },
+        }),
+        'names one node',
+      ],
+      [
+        'a preflight that tolerates everything',
+        inSpec({ tolerations: [{ operator: 'Exists' }] }),
+        'tolerates what its cluster',
+      ],
+      ['a preflight with the name of a member', inSpec({ hostname: 'moco-test-0', subdomain: 'moco-test' }), needless],
+      ['a preflight with hosts of its own', inSpec({ hostAliases: [{ ip: '127.0.0.1', hostnames: ['x'] }] }), needless],
+      ['a preflight whose containers see each other', inSpec({ shareProcessNamespace: true }), needless],
+      ['a preflight with a device', inSpec({ resourceClaims: [{ name: 'x', resourceClaimName: 'x' }] }), needless],
+      ['a preflight with another DNS', inSpec({ dnsPolicy: 'Default' }), 'goes through the scheduler'],
+      ['a preflight with a token', inSpec({ automountServiceAccountToken: true }), 'and no token'],
+      [
+        'a preflight of another ServiceAccount',
+        inSpec({ serviceAccountName: 'default' }),
+        'and no token',
+        'has the ServiceAccount, the runtime and ConfigMaps',
+      ],
+      [
+        'a preflight that mounts a Secret',
+        ({ spec: { volumes } }: PreflightPod) => volumes.push({ name: 'x', secret: { secretName: 'moco-test' } }),
+        'has images, ConfigMaps and empty directories alone',
+      ],
+      [
+        'a preflight that mounts a token',
+        ({ spec: { volumes } }: PreflightPod) =>
+          volumes.push({ name: 'x', projected: { sources: [{ serviceAccountToken: { path: 'x' } }] } }),
+        'has images, ConfigMaps and empty directories alone',
+      ],
+      [
+        'a preflight that mounts the data of a member',
+        ({ spec: { volumes } }: PreflightPod) =>
+          volumes.push({ name: 'x', persistentVolumeClaim: { claimName: 'mysql-data-moco-test-0' } }),
+        'has images, ConfigMaps and empty directories alone',
+      ],
+      [
+        'a preflight that mounts its node',
+        ({ spec: { volumes } }: PreflightPod) => volumes.push({ name: 'x', hostPath: { path: '/' } }),
+        'has images, ConfigMaps and empty directories alone',
+      ],
+      [
+        'a preflight with files in memory',
+        ({ spec: { volumes } }: PreflightPod) => volumes.push({ name: 'x', emptyDir: { medium: 'Memory' } }),
+        'has images, ConfigMaps and empty directories alone',
+      ],
+      [
+        'a preflight with a ConfigMap of others',
+        ({ spec: { volumes } }: PreflightPod) => volumes.push({ name: 'x', configMap: { name: 'app-config' } }),
+        'ConfigMaps of its cluster',
+      ],
+      [
+        'a preflight that ends with the words of a file',
+        inContainer({ terminationMessagePath: '/etc/mysql-conf/my.cnf' }),
+        oneMysqld,
+      ],
+      [
+        'a preflight with a Secret in its environment',
+        inContainer({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'moco-test', key: 'a' } } }] }),
+        oneMysqld,
+      ],
+      ['a preflight with a port', inContainer({ ports: [{ containerPort: 3306 }] }), oneMysqld],
+      ['a preflight with a probe', inContainer({ readinessProbe: { exec: { command: ['x'] } } }), oneMysqld],
+      ['a preflight that stays at work', inContainer({ args: ['--init-file=/x'] }), oneMysqld],
+      [
+        'a preflight of two containers',
+        ({ spec: { containers } }: PreflightPod) => containers.push({ name: 'x', image: 'x' }),
+        oneMysqld,
+      ],
+      [
+        'a preflight with an init container',
+        inSpec({ initContainers: [{ name: 'x', image: 'x' }] }),
+        'goes through the scheduler',
+      ],
+      [
+        'a preflight as large as a node',
+        inContainer({ resources: { limits: { cpu: '64', memory: '256Gi' } } }),
+        'has limits of one CPU',
+      ],
+      ['a preflight without limits', inContainer({ resources: {} }), 'has limits of one CPU'],
+      [
+        'a preflight that may fill the disk of its node',
+        inContainer({ resources: { limits: { cpu: '1', memory: '256Mi' } } }),
+        'has limits of one CPU',
+      ],
+      [
+        'a preflight with a large part of the disk of its node',
+        inContainer({ resources: { limits: { cpu: '1', memory: '256Mi', 'ephemeral-storage': '1Ti' } } }),
+        'has limits of one CPU',
+      ],
+    ] as readonly PreflightCase[]
+  ).map(
+    ([what, change, says, or]): Refused => ({
+      what,
+      in: 'extended',
+      send: createsPreflight(change),
+      says,
+      ...(or !== undefined && { or }),
+    }),
+  ),
+  {
+    what: 'a preflight that is given another image later',
+    in: 'extended',
+    send: async (place) =>
+      strategic(((await preflight(place, 'configuration')).metadata as { name: string }).name, {
+        containers: [{ name: 'mysqld', image: 'example/evil' }],
+      })(place),
+    says: own,
+  },
+  // MySQLClusters.
+  {
+    what: 'the primary of a cluster',
+    send: putsStatus(clusterKind, clusterName, (before) => ({ ...before, currentPrimaryIndex: 2 })),
+    says: condition,
+  },
+  {
+    what: 'the health of a cluster',
+    send: putsStatus(clusterKind, clusterName, (before) => ({
+      ...before,
+      conditions: [
+        { type: 'Healthy', status: 'True', reason: 'x', message: '', lastTransitionTime: '2026-11-28T00:00:00Z' },
+      ],
+    })),
+    says: condition,
+  },
+  {
+    what: 'a cluster without its errant replicas',
+    send: putsStatus(clusterKind, clusterName, ({ errantReplicaList: _, ...before }) => before),
+    says: condition,
+  },
+  {
+    what: 'how many replicas of a cluster are synced',
+    send: putsStatus(clusterKind, clusterName, (before) => ({ ...before, syncedReplicas: 3 })),
+    says: condition,
+  },
+  {
+    what: 'its condition twice',
+    send: putsStatus(clusterKind, clusterName, (before) => ({
+      ...before,
+      conditions: [
+        ...(before['conditions'] as object[]),
+        ...['True', 'False'].map((value) => ({
+          type: rolloutCompleteCondition,
+          status: value,
+          reason: 'x',
+          message: '',
+          lastTransitionTime: '2026-11-28T00:00:00Z',
+        })),
+      ],
+    })),
+    says: 'sets its condition once',
+  },
+  {
+    what: 'a MySQLCluster',
+    send: merges(clusterKind, clusterName, { spec: { replicas: 5 } }),
+    says: 'cannot patch resource "mysqlclusters"',
+  },
+  // MySQLRollouts.
+  {
+    what: 'a setting',
+    send: merges(rolloutKind, clusterName, { spec: { paused: false } }),
+    says: 'changes no setting',
+  },
+  {
+    what: 'a setting that is removed',
+    send: merges(rolloutKind, clusterName, { spec: { pinnedMembers: null } }),
+    says: 'changes no setting',
+  },
+  {
+    what: 'an override',
+    send: merges(rolloutKind, clusterName, {
+      spec: { overrides: [{ rule: 'BackupRunning', until: '2099-01-01T00:00:00Z', reason: 'x' }] },
+    }),
+    says: '',
+  },
+  {
+    what: 'an owner of a MySQLRollout that does not exist',
+    send: merges(rolloutKind, clusterName, { metadata: { ownerReferences: toNothing } }),
+    says: free,
+  },
+  {
+    what: 'a finalizer of a MySQLRollout',
+    send: merges(rolloutKind, clusterName, { metadata: { finalizers } }),
+    says: free,
+  },
+  {
+    what: 'a label of a MySQLRollout',
+    send: merges(rolloutKind, clusterName, { metadata: { labels: { team: 'x' } } }),
+    says: label,
+  },
+  {
+    what: 'an annotation of a MySQLRollout',
+    send: merges(rolloutKind, clusterName, { metadata: { annotations: { x: 'y' } } }),
+    says: annotation,
+  },
+  {
+    what: 'a MySQLRollout with settings',
+    send: ({ client, namespace }) =>
+      client.create(
+        rolloutKind,
+        { namespace },
+        { ...ofRollout, metadata: { name: 'new', namespace }, spec: { paused: false } },
+      ),
+    says: 'creates MySQLRollouts without settings',
+  },
+  {
+    what: 'a MySQLRollout of no cluster',
+    send: ({ client, namespace }) =>
+      client.create(rolloutKind, { namespace }, { ...ofRollout, metadata: { name: 'new', namespace } }),
+    says: 'for the MySQLCluster of their name',
+  },
+  {
+    what: 'a MySQLRollout with a finalizer',
+    send: ({ client, namespace }) =>
+      client.create(
+        rolloutKind,
+        { namespace },
+        {
+          ...ofRollout,
+          metadata: {
+            name: 'new',
+            namespace,
+            finalizers,
+            ownerReferences: [
+              { apiVersion: 'moco.cybozu.com/v1beta2', kind: 'MySQLCluster', name: 'new', uid: 'x', controller: true },
+            ],
+          },
+        },
+      ),
+    says: 'creates MySQLRollouts without settings',
+  },
+  {
+    what: 'the deletion of a MySQLRollout',
+    send: ({ client, namespace }) => client.remove(rolloutKind, { namespace, name: clusterName }),
+    says: 'cannot delete resource "mysqlrollouts"',
+  },
+  {
+    what: 'a MySQLRolloutPolicy',
+    send: merges(policyKind, 'test', { spec: { priority: 9 } }),
+    says: 'cannot patch resource "mysqlrolloutpolicies"',
+  },
+  {
+    what: 'a MySQLRolloutSequence',
+    send: merges(sequenceKind, 'test', { spec: { stages: [] } }),
+    says: 'cannot patch resource "mysqlrolloutsequences"',
+  },
+  // Events.
+  {
+    what: 'an Event in the name of the kubelet',
+    send: ({ client, namespace }) =>
+      client.create(events, { namespace }, event(namespace, { reportingController: 'kubelet' })),
+    says: reports,
+  },
+  {
+    what: 'an Event about a pod',
+    send: ({ client }) =>
+      client.create(
+        events,
+        { namespace: 'kube-system' },
+        event('kube-system', { regarding: { kind: 'Pod', namespace: 'kube-system', name: 'x' } }),
+      ),
+    says: reports,
+  },
+  {
+    what: 'an Event with a finalizer, which keeps its namespace',
+    send: ({ client, namespace }) =>
+      client.create(events, { namespace }, event(namespace, { metadata: { name: 'test.2', namespace, finalizers } })),
+    says: 'creates Events and its lease without',
+  },
+  {
+    what: 'an Event of others',
+    send: merges(
+      events,
+      foreignEvent,
+      { series: { count: 2, lastObservedTime: '2026-11-28T00:01:00.000000Z' } },
+      { namespace: foreignNamespace },
+    ),
+    says: reports,
+  },
+  { what: 'a finalizer of its own Event', send: merges(events, 'test.1', { metadata: { finalizers } }), says: free },
+  // Leases.
+  {
+    what: 'another lease',
+    send: ({ client }) => client.create(leases, { namespace: 'moco-rollout-system' }, lease('squat')),
+    says: 'has one lease, moco-rollout',
+  },
+  {
+    what: 'a finalizer of its lease',
+    send: async ({ client, read }) => {
+      const found = await read(leases, 'moco-rollout', 'moco-rollout-system');
+      return client.replace(
+        leases,
+        { namespace: 'moco-rollout-system', name: 'moco-rollout' },
+        { ...found, metadata: { ...(found['metadata'] as object), finalizers } },
+      );
+    },
+    says: free,
+  },
+  {
+    what: 'an owner of its lease',
+    send: async ({ client, read }) => {
+      const found = await read(leases, 'moco-rollout', 'moco-rollout-system');
+      return client.replace(
+        leases,
+        { namespace: 'moco-rollout-system', name: 'moco-rollout' },
+        { ...found, metadata: { ...(found['metadata'] as object), ownerReferences: toNothing } },
+      );
+    },
+    says: free,
+  },
+  // Claims.
+  {
+    what: 'an annotation of a claim',
+    send: merges(persistentVolumeClaims, claim, { metadata: { annotations: { x: 'y' } } }),
+    says: annotation,
+  },
+  {
+    what: 'a label of a claim',
+    send: merges(persistentVolumeClaims, claim, { metadata: { labels: { team: 'x' } } }),
+    says: label,
+  },
+  {
+    what: 'an owner of a claim that does not exist',
+    send: merges(persistentVolumeClaims, claim, { metadata: { ownerReferences: toNothing } }),
+    says: free,
+  },
+  {
+    what: 'no finalizer of a claim',
+    send: merges(persistentVolumeClaims, claim, { metadata: { finalizers: null } }),
+    says: free,
+  },
+  {
+    what: 'no note on a claim',
+    send: merges(persistentVolumeClaims, claim, { metadata: { annotations: { [dataAnnotation]: null } } }),
+    says: 'notes the revision of the data on the claim of a member',
+  },
+  {
+    what: 'a size of a claim',
+    send: merges(persistentVolumeClaims, claim, {
+      metadata: { annotations: { [dataAnnotation]: '{"x":1}' } },
+      spec: { resources: { requests: { storage: '9Gi' } } },
+    }),
+    says: '',
+  },
+  {
+    what: "a note on a claim that is not MOCO's",
+    send: merges(
+      persistentVolumeClaims,
+      foreignClaim,
+      { metadata: { annotations: { [dataAnnotation]: '{"x":1}' } } },
+      { namespace: foreignNamespace },
+    ),
+    says: 'notes the revision of the data on the claim of a member',
+  },
+  {
+    what: 'the deletion of a claim',
+    send: ({ client, namespace }) => client.remove(persistentVolumeClaims, { namespace, name: claim }),
+    says: 'cannot delete resource "persistentvolumeclaims"',
+  },
+];
+
+/** With all rights, as the hook of the chart has more of them while the chart is uninstalled. */
+export const refusedDespiteRights: readonly Refused[] = [
+  {
+    what: 'the spec of a MySQLCluster',
+    send: merges(clusterKind, clusterName, { spec: { replicas: 5 } }),
+    says: condition,
+  },
+  {
+    what: 'an annotation of MOCO at a MySQLCluster',
+    send: merges(clusterKind, clusterName, {
+      metadata: { annotations: { 'moco.cybozu.com/clustering-stopped': 'true' } },
+    }),
+    says: annotation,
+  },
+];
+
+/** What the hook of the chart does with the same ServiceAccount. */
+export const madeByTheHook: Write = {
+  what: 'annotates a MySQLCluster that it releases',
+  send: merges(clusterKind, clusterName, { metadata: { annotations: { [releasedAnnotation]: 'true' } } }),
+};

@@ -1,0 +1,127 @@
+import { expect } from 'chai';
+import { persistentVolumeClaims } from '../../../src/kube/resource.ts';
+import { dataRecordText } from '../../../src/moco/data-record.ts';
+import { dataAnnotation } from '../../../src/moco/names.ts';
+import { Bench, member, type Process, passes } from '../bench.ts';
+import { revisionAfter, revisionBefore } from '../moco-objects.ts';
+import { heldByMoco, type Patch, type Write } from '../object-server.ts';
+
+const claimOf = (ordinal: number): string => `mysql-data-${member(ordinal)}`;
+const claimPath = /persistentvolumeclaims\/mysql-data-moco-test-\d$/;
+const noteOf = (bench: Bench, ordinal: number): unknown => {
+  const { annotations = {} } = bench.server.get(persistentVolumeClaims, claimOf(ordinal)).metadata;
+  const text = annotations[dataAnnotation];
+  return text === undefined ? undefined : JSON.parse(text);
+};
+const notes = (bench: Bench): readonly Write[] => bench.server.writes.filter(({ path }) => claimPath.test(path));
+const revisionsOf = (bench: Bench): readonly unknown[] =>
+  [0, 1, 2].map((ordinal) => (noteOf(bench, ordinal) as Patch | undefined)?.['revision']);
+
+/** A rollout that goes on until the first member works at the update revision. */
+async function oneUpdated(): Promise<readonly [Bench, Process]> {
+  const bench = new Bench();
+  const program = await bench.started();
+  expect(bench.steps).to.deep.equal(['evict 2']);
+  bench.replace(2);
+  await passes(bench, program, 3);
+  return [bench, program];
+}
+
+/** What a member is noted as in the status, once it has been read or written. */
+const shown = (bench: Bench, ordinal: number) =>
+  bench.status.members?.find((one) => one.ordinal === ordinal)?.data?.revision;
+
+/** An earlier process keeps revisions in a paused rollout, has gone since, and so has the pod of a member. */
+async function lostWhileKept(): Promise<Bench> {
+  const bench = new Bench();
+  bench.server.admit = heldByMoco;
+  bench.setting({ paused: true });
+  await bench.started();
+  expect(bench.steps).to.deep.equal(['keepRevisions']);
+  bench.removePod(2);
+  return bench;
+}
+
+const recordOf = (revision: string): string => dataRecordText({ revision, image: null, version: null });
+const note = (bench: Bench, ordinal: number, text: string | null): void => {
+  bench.server.change(persistentVolumeClaims, claimOf(ordinal), {
+    metadata: { annotations: { [dataAnnotation]: text } },
+  });
+};
+
+describe('the revision of the data of a member', () => {
+  it('is noted on its claim once its mysqld may have started at the update revision, and once alone', async () => {
+    const [bench, program] = await oneUpdated();
+    expect(revisionsOf(bench)).to.deep.equal([undefined, undefined, revisionAfter]);
+    expect(shown(bench, 2)).to.equal(revisionAfter);
+    await passes(bench, program, 5);
+    expect(notes(bench).filter(({ path }) => path.includes(claimOf(2)))).to.have.length(1);
+  });
+
+  it('is written with the uid and the resourceVersion of the claim, and with no other field', async () => {
+    const [bench] = await oneUpdated();
+    const [first] = notes(bench);
+    const { uid, resourceVersion, annotations } = (first?.body.metadata ?? {}) as unknown as Readonly<
+      Record<string, unknown>
+    >;
+    expect(first?.body).to.have.all.keys('metadata');
+    expect(first?.body.metadata).to.have.all.keys('uid', 'resourceVersion', 'annotations');
+    expect(uid).to.equal(bench.server.get(persistentVolumeClaims, claimOf(2)).metadata.uid);
+    expect(resourceVersion).to.be.a('string');
+    expect(annotations).to.have.all.keys(dataAnnotation);
+  });
+
+  it('is not written again where the claim says it already, by whoever has noted it', async () => {
+    const [bench] = await oneUpdated();
+    const before = notes(bench).length;
+    await passes(bench, bench.start(), 3);
+    expect(notes(bench)).to.have.length(before);
+  });
+
+  it('holds no step if it can not be noted, and is tried again half a minute later', async () => {
+    const bench = new Bench();
+    const program = await bench.started();
+    bench.server.refuse('PATCH', claimPath, 403, 'Forbidden');
+    bench.replace(2);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2', 'evict 1']);
+    expect(program.log.lines.map(({ message }) => message)).to.include('Failed to note the data of a member');
+    expect(revisionsOf(bench)[2]).to.equal(undefined);
+    await passes(bench, program, 32);
+    expect(revisionsOf(bench)[2]).to.equal(revisionAfter);
+  });
+
+  it('is read of a member that has gone before the process started: it comes back at the revision of its data', async () => {
+    const bench = await lostWhileKept();
+    note(bench, 2, recordOf(revisionBefore));
+    await bench.start().reportAll();
+    expect(bench.steps).to.deep.equal(['keepRevisions']);
+    expect(shown(bench, 2)).to.equal(revisionBefore);
+  });
+
+  for (const [sentence, text] of Object.entries({
+    'names the update revision': recordOf(revisionAfter),
+    'names a revision that nobody has now': recordOf('moco-test-another'),
+    'is no record, but what somebody else has written': '{"revision":["moco-test-1"]}',
+    'is empty': '',
+  })) {
+    it(`lets no member come back at the current revision whose note ${sentence}`, async () => {
+      const bench = await lostWhileKept();
+      note(bench, 2, text);
+      await bench.start().work();
+      expect(bench.steps).to.deep.equal(['keepRevisions', 'setStrategy']);
+    });
+  }
+
+  it('lets no member come back at the current revision without a note, or with one that may not be read', async () => {
+    const without = await lostWhileKept();
+    note(without, 2, null);
+    await without.start().work();
+    expect(without.steps).to.deep.equal(['keepRevisions', 'setStrategy']);
+    const forbidden = await lostWhileKept();
+    note(forbidden, 2, recordOf(revisionBefore));
+    for (let time = 0; time < 50; time += 1) forbidden.server.refuse('GET', claimPath, 403, 'Forbidden');
+    await forbidden.start().work();
+    expect(forbidden.steps).to.deep.equal(['keepRevisions', 'setStrategy']);
+  });
+});

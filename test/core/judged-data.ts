@@ -1,0 +1,66 @@
+import type { RolloutPolicy } from '../../src/core/policy.ts';
+import type { ClusterSnapshot, MemberFacts, StatefulSetFacts } from '../../src/core/snapshot.ts';
+import { lost } from './judged-members.ts';
+
+// What the judge of decisions takes the data of a member for, from the facts alone: nothing here comes from what decides.
+
+export const keepsRevisions = (set: StatefulSetFacts | null): boolean =>
+  set?.newPods === 'CurrentRevision' && set.strategy === 'RollingUpdate' && set.partition === set.replicas;
+
+/**
+ * The revision of the newest mysqld that has started on the data, `null` if nobody knows: what was seen to work, or what
+ * the claim says where no other mysqld can have started since.
+ */
+export function dataRevision(snapshot: ClusterSnapshot, ordinal: number): string | null {
+  const { lastRuns, dataRecords, members, statefulSet } = snapshot;
+  const run = lastRuns.find((one) => one.ordinal === ordinal);
+  if (run?.worked) return run.revision;
+  const noted = dataRecords.find((one) => one.ordinal === ordinal)?.record?.revision;
+  if (noted === undefined) return null;
+  const pod = members.find((one) => one.ordinal === ordinal);
+  const possible = run === undefined ? [statefulSet?.updateRevision, pod?.revision] : [run.revision];
+  if (run === undefined && keepsRevisions(statefulSet)) possible.push(statefulSet?.currentRevision);
+  return possible.includes(noted) ? noted : null;
+}
+
+/** Every ordinal that has a member, or should have. */
+export const everyOrdinal = ({ cluster, members }: ClusterSnapshot): readonly number[] => {
+  const wanted = Number.isInteger(cluster.replicas) && cluster.replicas <= 1000 ? Math.max(0, cluster.replicas) : 0;
+  return [...new Set([...Array(wanted).keys(), ...members.map(({ ordinal }) => ordinal)])];
+};
+
+const goes = (one: MemberFacts): boolean => one.terminatingForSeconds !== null || one.phase === 'Failed' || lost(one);
+
+/** Its pod is going or gone, so another one is about to be created; and no step has taken it to restore it. */
+export function awaitsPod(snapshot: ClusterSnapshot, ordinal: number): boolean {
+  const { members, memory } = snapshot;
+  const pod = members.find((one) => one.ordinal === ordinal);
+  const isRestored = memory.taken.some(
+    (one) => one.restores && one.ordinal === ordinal && (pod === undefined || pod.uid === one.uid),
+  );
+  return (pod === undefined || goes(pod)) && !isRestored;
+}
+
+/** A pod that is created at the revision now may be that of a member whose data are of another one, or not known. */
+export const setsBack = (snapshot: ClusterSnapshot, revision: string | undefined): boolean =>
+  everyOrdinal(snapshot).some(
+    (ordinal) => awaitsPod(snapshot, ordinal) && dataRevision(snapshot, ordinal) !== revision,
+  );
+
+/**
+ * A member that somebody has paused, pinned or kept below the partition is going, ends in its time, and would come back
+ * at the revision of its data.
+ */
+export function wouldStay(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolean {
+  const { members, statefulSet, memory } = snapshot;
+  if (!keepsRevisions(statefulSet) || setsBack(snapshot, statefulSet?.currentRevision)) return false;
+  const isOwn = (ordinal: number): boolean =>
+    memory.waiting !== null && !memory.waiting.includes(ordinal) && awaitsPod(snapshot, ordinal);
+  if (everyOrdinal(snapshot).some(isOwn)) return false;
+  return members.some((one) => {
+    const { ordinal, revision, terminatingForSeconds: seconds, graceSeconds } = one;
+    const isHeld = policy.paused || policy.pinnedOrdinals.includes(ordinal) || ordinal < policy.partition;
+    const endsInTime = seconds !== null && seconds < graceSeconds + 30;
+    return isHeld && endsInTime && revision !== statefulSet?.updateRevision && awaitsPod(snapshot, ordinal);
+  });
+}

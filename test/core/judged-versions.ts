@@ -1,0 +1,37 @@
+import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
+
+// What the judge of decisions takes for granted of MySQL's versions. These are the only ones that are drawn, so each way
+// between two of them is here: nothing comes from the table that decides.
+
+/** Of data, and of the update revision. `null` is an image that does not tell it. */
+export const drawnVersions: readonly (readonly [data: string | null, mysqld: string | null])[] = [
+  ['8.0.28', '8.4.8'],
+  ['8.4.8', '8.4.9'],
+  ['8.4.8', '8.0.40'],
+  ['8.0.40', '9.7.4'],
+  ['9.7.4', null],
+  [null, '9.7.4'],
+];
+
+const refused: readonly string[] = ['8.4.8 8.0.40', '8.0.40 9.7.4'];
+/** The redo log of the one is of another format than that of the other, or may be. */
+const otherRedoLog: readonly string[] = ['8.0.28 8.4.8'];
+const maybeOtherRedoLog: readonly string[] = ['9.7.4 ?', '? 9.7.4'];
+
+function wayOf({ statefulSet }: ClusterSnapshot, { mysqld: { version } }: MemberFacts): string {
+  return `${version?.version ?? '?'} ${statefulSet?.mysqld.version?.version ?? '?'}`;
+}
+
+/** mysqld has run in this pod, whatever it does at the moment. */
+const hasRun = ({ containers }: MemberFacts): boolean =>
+  containers.some(({ part, state, restarts }) => part === 'mysqld' && (state !== 'waiting' || restarts > 0));
+
+export const refusesData = (snapshot: ClusterSnapshot, one: MemberFacts): boolean =>
+  hasRun(one) && refused.includes(wayOf(snapshot, one));
+
+/** Whether its redo log may be of a format that the update revision does not read: certainly, or perhaps. */
+export function redoLogLeft(snapshot: ClusterSnapshot, one: MemberFacts): 'other' | 'maybe' | 'fine' {
+  if (!hasRun(one) || one.revision === snapshot.statefulSet?.updateRevision) return 'fine';
+  const way = wayOf(snapshot, one);
+  return otherRedoLog.includes(way) ? 'other' : maybeOtherRedoLog.includes(way) ? 'maybe' : 'fine';
+}

@@ -1,0 +1,37 @@
+import type { ruleGroups } from '../../../src/core/rules/catalogue.ts';
+import { stale, three } from '../cluster-builder.ts';
+import { member } from '../member-builder.ts';
+import { deletes, when } from '../table.ts';
+import { type Examples, held, next } from './example.ts';
+
+const crashing = (ordinal: number, version: string | null) =>
+  member(ordinal).stale().mysqld(version).down('CrashLoopBackOff');
+
+export const versions: Examples<keyof typeof ruleGroups.versions.rules> = {
+  VersionRefused: {
+    applies: held(stale().toMysqld('8.0.42'), { member: 2, data: '8.4.8', mysqld: '8.0.42' }),
+    says: 'the update revision cannot start on the data of moco-test-2: mysqld 8.0.42 refuses data that mysqld 8.4.8 has opened: MySQL supports no way back to an older series',
+    justDoesNot: when(stale().toMysqld('8.4.0'), next),
+    alsoSays: [
+      { member: 2, data: '8.0.40', mysqld: '9.7.4' },
+      'the update revision cannot start on the data of moco-test-2: mysqld 9.7.4 refuses data that mysqld 8.0.40 has opened: MySQL does not support upgrades that skip a series, so upgrade to 8.4 first',
+    ],
+  },
+  RedoLogOpen: {
+    applies: held(three(member(0).stale(), member(1).stale(), crashing(2, '8.0.28')).toMysqld('8.4.8'), {
+      member: 2,
+      before: '8.0.28',
+      after: '8.4.8',
+      killed: false,
+    }),
+    says: 'moco-test-2 is down, and mysqld 8.0.28 may have left its redo log open: mysqld 8.4.8 does not read a log of that format, so the member has to start at its own revision first',
+    justDoesNot: when(
+      three(member(0).stale(), member(1).stale(), crashing(2, '8.4.0')).toMysqld('8.4.8'),
+      deletes('MemberDown', 2),
+    ),
+    alsoSays: [
+      { member: 2, before: null, after: null, killed: true },
+      'moco-test-2 is down, and mysqld of its revision was killed (exit code 137) and has left its redo log open: mysqld of the update revision may not read it, so the member has to start at its own revision first',
+    ],
+  },
+};

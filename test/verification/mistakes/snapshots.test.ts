@@ -1,0 +1,40 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import type { RolloutPolicy } from '../../../src/core/policy.ts';
+import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
+import { anyPolicy, plausibleSnapshot } from '../../core/arbitrary-snapshot.ts';
+import { violations } from '../../core/invariants.ts';
+import { mistakes } from './catalogue.ts';
+
+type State = readonly [ClusterSnapshot, RolloutPolicy];
+
+/** States that nobody has written down. The rarest mistake shows in one of some ten thousand. */
+const batches = { count: 30, states: 4_000 };
+const drawn: (readonly State[])[] = [];
+
+function batch(at: number): readonly State[] {
+  const known = drawn[at];
+  if (known !== undefined) return known;
+  const states = fc.sample(fc.tuple(plausibleSnapshot, anyPolicy), { seed: at + 1, numRuns: batches.states });
+  drawn[at] = states;
+  return states;
+}
+
+describe('mistakes in single decisions', function mistaken() {
+  this.timeout(1_200_000);
+
+  for (const [name, { decide, snapshots, wrong }] of Object.entries(mistakes)) {
+    if (snapshots === undefined || decide === undefined) continue;
+    it(`finds a controller that ${name}: ${wrong}`, () => {
+      const shows = ([snapshot, policy]: State): boolean =>
+        violations(snapshot, policy, decide(snapshot, policy)).some((one) => snapshots.test(one));
+      let found = -1;
+      for (let at = 0; at < batches.count && found < 0; at += 1) {
+        const index = batch(at).findIndex(shows);
+        if (index >= 0) found = at * batches.states + index;
+      }
+      expect(found, 'the state that shows it').to.be.at.least(0);
+      console.log(`      in state ${found + 1}`);
+    });
+  }
+});
