@@ -57,8 +57,8 @@ export const isRestoring = ({ members, snapshot: { memory } }: Situation, ordina
 };
 
 /**
- * An updated member that comes back at its previous revision: a step restores it, or somebody else has updated it and its
- * mysqld has never started.
+ * An updated member that comes back at its previous revision: a step restores it, or somebody else has updated it and
+ * its mysqld has never started.
  */
 const isToGetBack = (situation: Situation, { ordinal }: Member): boolean =>
   isRestoring(situation, ordinal) || (isUntaken(situation, ordinal) && !mayBeUpdated(situation, ordinal));
