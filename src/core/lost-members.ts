@@ -56,13 +56,19 @@ export const isRestoring = ({ members, snapshot: { memory } }: Situation, ordina
   );
 };
 
+/**
+ * An updated member that comes back at its previous revision: a step restores it, or somebody else has updated it and
+ * its mysqld has never started.
+ */
+const isToGetBack = (situation: Situation, { ordinal }: Member): boolean =>
+  isRestoring(situation, ordinal) || (isUntaken(situation, ordinal) && !mayBeUpdated(situation, ordinal));
+
 export function lostMembers(situation: Situation): readonly Lost[] {
   const { members, missing, snapshot } = situation;
   const isRolling = snapshot.memory.waiting !== null || members.some(({ updated }) => !updated);
   const going = members.filter(
     (member) =>
-      isGoing(member) &&
-      (member.updated ? isRestoring(situation, member.ordinal) : isUntaken(situation, member.ordinal)),
+      isGoing(member) && (member.updated ? isToGetBack(situation, member) : isUntaken(situation, member.ordinal)),
   );
   const absent = missing.filter(
     (ordinal) => isRolling && (isUntaken(situation, ordinal) || isRestoring(situation, ordinal)),

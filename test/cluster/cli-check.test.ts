@@ -48,7 +48,7 @@ describe('check and diagnose of an installation', function () {
       return all.some((one) => one === undefined) ? undefined : all.map((one) => JSON.stringify(one));
     };
     const found = await until('the policies are type-checked', checked);
-    expect(found).to.have.length(6);
+    expect(found).to.have.length(7);
     for (const one of found) expect(one).to.equal('{}');
   });
 

@@ -46,7 +46,7 @@ const labelsOf = (name: string) => ({
 describe('with the token of the controller', function () {
   this.timeout(180_000);
   const controlPlane = useOwnControlPlane({
-    countsRights: false,
+    countsRefusals: false,
     serviceAccountAdmission: true,
     // Off by default in 1.36. With it, a rolling update may take several members at once.
     featureGates: { MaxUnavailableStatefulSet: true },

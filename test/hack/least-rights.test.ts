@@ -76,7 +76,7 @@ describe('the rights in an audit log', () => {
       JSON.stringify({ user: { username: account }, verb: 'get', objectRef: { resource: 'secrets' } }),
     ];
     await writeFile(log, `${lines.join('\n')}\n`);
-    await leaveRights(log, folder);
+    await leaveRights(log, { folder });
     expect(await readRights(folder)).to.deep.equal([
       asked('get', 'pods'),
       asked('get', 'pods/eviction', { role: null }),
@@ -85,8 +85,8 @@ describe('the rights in an audit log', () => {
   });
 
   it('are not recorded unless requested', async () => {
-    await leaveRights(join(directory, 'none.log'), null);
-    await leaveRights(undefined, directory);
+    await leaveRights(join(directory, 'none.log'), { folder: null });
+    await leaveRights(undefined, { folder: directory });
     expect(await readRights(directory)).to.deep.equal([]);
   });
 });

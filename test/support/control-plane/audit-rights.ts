@@ -45,15 +45,22 @@ export const isOurAccount = (user: string): boolean => /^system:serviceaccount:[
 const allowedBy = /^RBAC: allowed by .* of (ClusterRole|Role) "([^"/]+)/;
 const ours = /^(Cluster)?Role moco-rollout-/;
 
-/** Leaves what the ServiceAccount asked for, and what anybody was allowed by our roles, in the folder of the run. */
-export async function leaveRights(log: string | undefined, folder = rightsFolder()): Promise<void> {
+/**
+ * Leaves what the ServiceAccount asked for, and what anybody was allowed by our roles, in the folder of the run.
+ *
+ * @param refusals `false`: not what it was refused
+ */
+export async function leaveRights(
+  log: string | undefined,
+  { folder = rightsFolder(), refusals = true }: { readonly folder?: string | null; readonly refusals?: boolean } = {},
+): Promise<void> {
   if (log === undefined || folder === null) return;
   const rights = new Map<string, AskedRight>();
   for await (const line of createInterface({ input: createReadStream(log) })) {
     // Most of it is about others, and some lines are long.
     if (!line.includes('moco-rollout')) continue;
     const right = askedRight(JSON.parse(line) as AuditEvent);
-    if (right !== null) rights.set(JSON.stringify(right), right);
+    if (right !== null && (refusals || right.role !== null)) rights.set(JSON.stringify(right), right);
   }
   const name = `${basename(join(log, '..'))}.json`;
   await writeFile(join(folder, name), `${JSON.stringify([...rights.values()])}\n`);

@@ -28,10 +28,10 @@ export interface ControlPlaneOptions extends Partial<ServerOptions> {
    */
   readonly manifests?: readonly string[];
   /**
-   * Whether a whole run of the tests counts what the ServiceAccount asks for here as what the program needs; the default
-   * is yes. No: a test does with its token what the program does not.
+   * Whether a whole run of the tests takes what the ServiceAccount is refused here for what the program needs; the
+   * default is yes. No: a test does with its token what the program does not.
    */
-  readonly countsRights?: boolean;
+  readonly countsRefusals?: boolean;
   /** Called when a server ends by itself; the default writes to standard error. */
   readonly onUnexpectedExit?: (explanation: string) => void;
 }
@@ -68,7 +68,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     directory,
     preparation,
     servers,
-    countsRights: options.countsRights ?? true,
+    countsRefusals: options.countsRefusals ?? true,
   });
   try {
     await controlPlane.start(options.manifests ?? []);
@@ -85,7 +85,7 @@ interface Parts {
   readonly directory: string;
   readonly preparation: Preparation;
   readonly servers: Servers;
-  readonly countsRights: boolean;
+  readonly countsRefusals: boolean;
 }
 
 /** A running etcd, kube-apiserver and kube-controller-manager, and the ways in. */
@@ -97,17 +97,17 @@ export class ControlPlane {
   readonly #preparation: Preparation;
   readonly #servers: Servers;
   readonly #kubectl: Kubectl;
-  readonly #countsRights: boolean;
+  readonly #countsRefusals: boolean;
   #kubeconfigs = 0;
   #rights: Promise<void> | null = null;
 
-  constructor({ directory, binaries, guard, preparation, servers, countsRights }: Parts) {
+  constructor({ directory, binaries, guard, preparation, servers, countsRefusals }: Parts) {
     this.directory = directory;
     this.binaries = binaries;
     this.#guard = guard;
     this.#preparation = preparation;
     this.#servers = servers;
-    this.#countsRights = countsRights;
+    this.#countsRefusals = countsRefusals;
     this.#kubectl = new Kubectl(binaries.kubectl, this.adminKubeconfig);
   }
 
@@ -235,7 +235,7 @@ export class ControlPlane {
   /** Kills by pid, waits for the ends, removes the directory. Calling it again is harmless. */
   async stop(): Promise<void> {
     await this.#servers.stop();
-    if (this.#countsRights) await (this.#rights ??= leaveRights(this.#preparation.files.audit?.log));
+    await (this.#rights ??= leaveRights(this.#preparation.files.audit?.log, { refusals: this.#countsRefusals }));
     await rm(this.directory, { recursive: true, force: true });
     await this.#guard.close();
   }
