@@ -1,7 +1,7 @@
 import { replacesNobody } from '../core/adoption.ts';
 import { isNamespaceTerminating } from '../kube/api-error.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
-import { nameOf, splitKey } from '../kube/store.ts';
+import { nameOf, namespaceOfKey } from '../kube/store.ts';
 import { WorkQueue, type WorkQueueOptions } from '../kube/work-queue.ts';
 import type { LeasePlace } from '../moco/lease-place.ts';
 import type { StatefulSetRecord } from '../moco/records.ts';
@@ -95,7 +95,7 @@ export class Controller {
       work: Pick<WorkQueueOptions, 'process' | 'onError' | 'tenantOf'>,
     ): WorkQueue => new WorkQueue({ name, world, concurrency: workers, metrics: metrics.workQueues, ...work });
     this.#queue = queue('clusters', concurrency, {
-      tenantOf: (key) => splitKey(key)[0],
+      tenantOf: namespaceOfKey,
       process: (key, signal) => reconciler.reconcile(key, signal),
       onError: (key, error, retries) =>
         log[isNamespaceTerminating(error) ? 'debug' : 'warn'](

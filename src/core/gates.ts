@@ -184,7 +184,7 @@ export const guards = guardsOf(gates);
 export const needsSlot = (kinds: readonly EffectKind[]): boolean =>
   kinds.some((kind) => gates[kind].includes('AwaitingFleetSlot'));
 
-/** The user has overridden the rule for now. A rule that cannot be overridden stays on, whatever the policy says. */
+/** An override of the rule is in force. A rule that cannot be overridden stays on, whatever the policy says. */
 export const isOverridden = ({ overridden }: Situation, rule: HoldRule): boolean =>
   overridden.has(rule) && isOverridable(rule);
 

@@ -15,7 +15,9 @@ export function splitKey(key: string): readonly [namespace: string, name: string
   return [key.slice(0, slash), key.slice(slash + 1)];
 }
 
-/** The same for an object. */
+export const namespaceOfKey = (key: string): string => splitKey(key)[0];
+
+/** The key of an object. */
 export const nameOf = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
   keyOf(namespace, name);
 

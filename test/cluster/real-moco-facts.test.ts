@@ -1,31 +1,17 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../src/api/rollout.ts';
-import { persistentVolumeClaims, podDisruptionBudgets, pods, type ResourceKind } from '../../src/kube/resource.ts';
+import { persistentVolumeClaims, podDisruptionBudgets, pods } from '../../src/kube/resource.ts';
+import { configMaps } from '../support/config-maps.ts';
 import { dataVolume } from '../support/moco/names.ts';
-import { realMocoScene } from './real-moco-fixture.ts';
+import { usePatientRollouts } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
-import { useRollouts } from './rollout-fixture.ts';
 import { isReady, isUpdated } from './rollout-members.ts';
 
-const configMaps: ResourceKind = {
-  group: '',
-  version: 'v1',
-  plural: 'configmaps',
-  kind: 'ConfigMap',
-  namespaced: true,
-};
 const newImage = 'mysql:8.4.9';
-/** MOCO asks three times, 3 s apart, who does not answer. */
-const patienceMilliseconds = 240_000;
 
 // Objects that look like the fact that a step needs, and are not it, on a real API server with MOCO itself.
 describe('facts that are not what they look like, with moco-controller 0.36', () => {
-  const rollouts = useRollouts(realMocoScene);
-  const scenario: typeof rollouts.scenario = (sentence, options, play) =>
-    rollouts.scenario(sentence, options, (cluster) => {
-      cluster.patientFor(patienceMilliseconds);
-      return play(cluster);
-    });
+  const { scenario } = usePatientRollouts();
 
   scenario('a claim that was created again while its pod runs holds the member', {}, async (cluster) => {
     const name = `${dataVolume}-${cluster.podName(2)}`;

@@ -1,23 +1,15 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import { mysqldContainer } from '../../src/moco/names.ts';
-import { realMocoScene } from './real-moco-fixture.ts';
+import { usePatientRollouts } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
-import { useRollouts } from './rollout-fixture.ts';
 import { isReady, isUpdated } from './rollout-members.ts';
 
 const goodImage = 'mysql:8.4.9';
-/** MOCO asks three times, 3 s apart, who does not answer. */
-const patienceMilliseconds = 240_000;
 
 // What is evidence against a revision, and that it is not forgotten, with the StatefulSet controller and MOCO themselves.
 describe('a revision that fails, with moco-controller 0.36', () => {
-  const rollouts = useRollouts(realMocoScene);
-  const scenario: typeof rollouts.scenario = (sentence, options, play) =>
-    rollouts.scenario(sentence, options, (cluster) => {
-      cluster.patientFor(patienceMilliseconds);
-      return play(cluster);
-    });
+  const { scenario } = usePatientRollouts();
 
   scenario('since the node refuses the pod, holds with the reason of the kubelet', {}, async (cluster) => {
     await cluster.setImage('mysql:8.4.9-refused');

@@ -1,22 +1,18 @@
 import { expect } from 'chai';
 import { newPodsLabel, revisionHashLabel } from '../../src/moco/names.ts';
 import type { Pod } from '../support/moco/objects.ts';
-import { realMocoScene } from './real-moco-fixture.ts';
+import { usePatientRollouts } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
-import { useRollouts } from './rollout-fixture.ts';
 import { isReady, isUpdated } from './rollout-members.ts';
 
 const newImage = 'mysql:8.4.9';
 const badImage = 'mysql:8.4.9-missing';
-/** MOCO asks three times, 3 s apart, who does not answer. */
-const patienceMilliseconds = 240_000;
 
 // A drain and `kubectl delete pod` take members whose rollout is held. MOCO's own partition controller runs all the time.
 describe('members that somebody else takes, with moco-controller 0.36', () => {
-  const rollouts = useRollouts(realMocoScene);
+  const rollouts = usePatientRollouts();
   const scenario: typeof rollouts.scenario = (sentence, options, play) =>
     rollouts.scenario(sentence, options, (cluster) => {
-      cluster.patientFor(patienceMilliseconds);
       // MOCO's pods take 20 s to stop, in their preStop hook.
       cluster.slowNodes({ stopMilliseconds: 10_000 });
       return play(cluster);

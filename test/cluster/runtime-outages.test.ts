@@ -5,9 +5,9 @@ import { realWorld } from '../../src/base/world.ts';
 import { isGone } from '../../src/kube/api-error.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
-import type { ResourceKind } from '../../src/kube/resource.ts';
 import { Store, type Stored } from '../../src/kube/store.ts';
 import { FakeLog } from '../kube/fake-log.ts';
+import { configMaps } from '../support/config-maps.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { CuttingProxy } from '../support/control-plane/cutting-proxy.ts';
 import { until } from '../support/control-plane/until.ts';
@@ -19,13 +19,6 @@ const startDeadlineMilliseconds = 30 * 60_000;
 const definitions = ['../../config/crd', '../support/moco/crd'].map((folder) =>
   fileURLToPath(new URL(folder, import.meta.url)),
 );
-const configMaps: ResourceKind = {
-  group: '',
-  version: 'v1',
-  plural: 'configmaps',
-  kind: 'ConfigMap',
-  namespaced: true,
-};
 
 interface ListedObject {
   readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string };

@@ -1,7 +1,7 @@
 import { isOwnOf, type MySQLRollout, rolloutKind, wholeRecord } from '../../api/rollout.ts';
 import { timestampOf } from '../../base/json.ts';
 import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../kube/api-error.ts';
-import { splitKey } from '../../kube/store.ts';
+import { namespaceOfKey, splitKey } from '../../kube/store.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import type { StatusClient } from '../../objects/status-client.ts';
@@ -64,7 +64,7 @@ export async function settleIntent(pass: Pass<ClusterApi>, rollout: MySQLRollout
   const { key, memory, api, context } = pass;
   const { intent } = rollout.status ?? {};
   if (!intent || intent.id === memory.steps.settledIntent) return null;
-  const left = await invalidate(intent, splitKey(key)[0], api);
+  const left = await invalidate(intent, namespaceOfKey(key), api);
   const settled = reportSettled(rollout.status ?? {}, left, timestampOf(context.world.wall()));
   const written = await writeIntent(pass, rollout, settled);
   if (written === 'refused') return { kind: 'nothing', report: 'cached' };

@@ -1,6 +1,6 @@
 import { milliseconds } from '../../base/json.ts';
 import { mostUnobservedEvictions } from '../../core/rules/not-done.ts';
-import { splitKey } from '../../kube/store.ts';
+import { namespaceOfKey } from '../../kube/store.ts';
 import { type Cache, namedCluster, ownerKey } from '../../objects/cache.ts';
 
 // The limit of evictions that Kubernetes' disruption controller has not observed, in the whole fleet.
@@ -47,12 +47,12 @@ export class Evictions {
 
   /** `promised`: clusters that count with one eviction before their budgets show it. */
   #countedFor(asking: string, promised: Iterable<string>): number {
-    const own = namespaceOf(asking);
+    const own = namespaceOfKey(asking);
     let ofOwn = (this.#inNamespace.get(own) ?? 0) - (this.#unobserved.get(asking) ?? 0);
     const others = new Set<string>();
     for (const key of promised) {
       if (key === asking || this.#unobserved.has(key)) continue;
-      const namespace = namespaceOf(key);
+      const namespace = namespaceOfKey(key);
       if (namespace === own) ofOwn += 1;
       else if (!this.#inNamespace.has(namespace)) others.add(namespace);
     }
@@ -64,7 +64,7 @@ export class Evictions {
   note(key: string, count: number): void {
     const before = this.#unobserved.get(key) ?? 0;
     setCount(this.#unobserved, key, count);
-    const namespace = namespaceOf(key);
+    const namespace = namespaceOfKey(key);
     setCount(this.#inNamespace, namespace, (this.#inNamespace.get(namespace) ?? 0) + count - before);
     if (count < before) this.#wakeFirst();
   }
@@ -97,8 +97,6 @@ export class Evictions {
     }
   }
 }
-
-const namespaceOf = (key: string): string => splitKey(key)[0];
 
 function setCount(counts: Map<string, number>, key: string, count: number): void {
   if (count === 0) counts.delete(key);

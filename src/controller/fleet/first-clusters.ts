@@ -1,4 +1,4 @@
-import { splitKey } from '../../kube/store.ts';
+import { namespaceOfKey } from '../../kube/store.ts';
 
 // Which clusters roll to a revision that no member has verified yet, and so may keep others waiting.
 
@@ -44,7 +44,7 @@ export class FirstClusters {
     const now = this.#wall();
     for (const [name, { endedAt }] of this.#namespaces)
       if (endedAt !== null && now - endedAt >= pauseMilliseconds) this.#namespaces.delete(name);
-    const [name] = splitKey(key);
+    const name = namespaceOfKey(key);
     const { clusters, since } = this.#namespaces.get(name) ?? { clusters: 0, since: now };
     this.#namespaces.set(name, { clusters: clusters + 1, since, endedAt: null });
   }
@@ -52,7 +52,7 @@ export class FirstClusters {
   /** Returns whether the cluster was one of them. */
   delete(key: string): boolean {
     if (!this.#keys.delete(key)) return false;
-    const [name] = splitKey(key);
+    const name = namespaceOfKey(key);
     const namespace = this.#namespaces.get(name);
     if (namespace === undefined) return true;
     const clusters = namespace.clusters - 1;
@@ -62,7 +62,7 @@ export class FirstClusters {
 
   /** For how long it may keep clusters of other namespaces waiting. */
   remainingSeconds(key: string): number {
-    const since = this.#namespaces.get(splitKey(key)[0])?.since ?? this.#wall();
+    const since = this.#namespaces.get(namespaceOfKey(key))?.since ?? this.#wall();
     return Math.max(0, (since + mostKeptMilliseconds - this.#wall()) / 1000);
   }
 }

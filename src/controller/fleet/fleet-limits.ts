@@ -8,7 +8,7 @@ import type { RolloutPolicy } from '../../core/policy.ts';
 import { keepsTurn } from '../../core/rules/catalogue.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { isAtLeast } from '../../kube/raw-object.ts';
-import { splitKey } from '../../kube/store.ts';
+import { namespaceOfKey } from '../../kube/store.ts';
 import type { FleetNumbers } from '../../telemetry/metrics.ts';
 import { Evictions } from './evictions.ts';
 import { FirstClusters } from './first-clusters.ts';
@@ -215,9 +215,9 @@ export class Fleet {
   #breaker(key: string): FleetHold | null {
     const { maxFailingRollouts: limit } = this.#limits;
     if (limit <= 0) return null;
-    const own = splitKey(key)[0];
+    const own = namespaceOfKey(key);
     const failing = [...this.#failing].filter((other) => other !== key);
-    const counted = new Set(failing.map((other) => (splitKey(other)[0] === own ? other : splitKey(other)[0])));
+    const counted = new Set(failing.map((other) => (namespaceOfKey(other) === own ? other : namespaceOfKey(other))));
     if (counted.size < limit) return null;
     const [cluster = ''] = failing.toSorted();
     return { rule: 'FleetFailing', failing: counted.size, limit, cluster };
@@ -260,7 +260,7 @@ export class Fleet {
     const since = known?.queuedSince ?? this.#world.wall();
     const first = this.#firstOf(key, since);
     const place = this.#slots.placeOf(key, since, first);
-    if (place === null || first === undefined || splitKey(first)[0] === splitKey(key)[0]) return place;
+    if (place === null || first === undefined || namespaceOfKey(first) === namespaceOfKey(key)) return place;
     return { ...place, firstForSeconds: this.#unverified.remainingSeconds(first) };
   }
 
@@ -269,12 +269,12 @@ export class Fleet {
     if (!this.#limits.verifyFirstCluster || this.#lastVerified >= since || this.stages.selects(key)) return undefined;
     // A cluster that may need a person, such as a paused one with a missing member, does not keep other namespaces
     // waiting, nor does one whose namespace has kept them waiting for long.
-    const [own] = splitKey(key);
+    const own = namespaceOfKey(key);
     return [...this.#unverified.keys()].find(
       (other) =>
         other !== key &&
         !this.stages.selects(other) &&
-        (splitKey(other)[0] === own ||
+        (namespaceOfKey(other) === own ||
           ((this.#known.get(other)?.stuckBy ?? null) === null && this.#unverified.remainingSeconds(other) > 0)),
     );
   }

@@ -1,6 +1,6 @@
 import { isBefore, type Queued } from '../../core/fleet/stage-counts.ts';
 import { type FleetPlace, fleetPlace, freeSlots, type StuckCluster } from '../../core/fleet/waits.ts';
-import { splitKey } from '../../kube/store.ts';
+import { namespaceOfKey } from '../../kube/store.ts';
 
 // Which clusters hold the slots of the fleet, and the queue of the others.
 
@@ -35,8 +35,6 @@ export interface SlotLimits {
    */
   readonly namespaceShare: number;
 }
-
-const namespaceOf = (key: string): string => splitKey(key)[0];
 
 /**
  * Who occupies the slots of the fleet, and in which order the others wait. Computed again after each change. One
@@ -87,14 +85,14 @@ export class FleetSlots {
     const ownRolling = own?.occupies ? 1 : 0;
     const others = stuck.filter(({ cluster }) => cluster !== key);
     const isAhead = (other: Queued): boolean => isBefore(other, { key, since });
-    const namespace = namespaceOf(key);
+    const namespace = namespaceOfKey(key);
     const inNamespace =
       first === undefined && this.#namespaceLimit < this.#limit
         ? fleetPlace({
             limit: this.#namespaceLimit,
             rolling: (rollingIn.get(namespace) ?? 0) - ownRolling,
-            stuck: others.filter(({ cluster }) => namespaceOf(cluster) === namespace),
-            ahead: queue.filter((other) => isAhead(other) && namespaceOf(other.key) === namespace).length,
+            stuck: others.filter(({ cluster }) => namespaceOfKey(cluster) === namespace),
+            ahead: queue.filter((other) => isAhead(other) && namespaceOfKey(other.key) === namespace).length,
           })
         : null;
     if (inNamespace !== null) return { ...inNamespace, namespace };
@@ -120,7 +118,7 @@ export class FleetSlots {
 
   #countNamespace(key: string, isThere: boolean): void {
     if (this.#standings.has(key) === isThere) return;
-    const namespace = namespaceOf(key);
+    const namespace = namespaceOfKey(key);
     const clusters = (this.#namespaces.get(namespace) ?? 0) + (isThere ? 1 : -1);
     if (clusters > 0) this.#namespaces.set(namespace, clusters);
     else this.#namespaces.delete(namespace);
@@ -160,7 +158,7 @@ export class FleetSlots {
   #rollingIn(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
     for (const [key, { occupies }] of this.#standings) {
-      if (occupies) counts.set(namespaceOf(key), (counts.get(namespaceOf(key)) ?? 0) + 1);
+      if (occupies) counts.set(namespaceOfKey(key), (counts.get(namespaceOfKey(key)) ?? 0) + 1);
     }
     return counts;
   }
@@ -170,8 +168,8 @@ export class FleetSlots {
     if (most >= this.#limit) return queue;
     const taken = new Map(rollingIn);
     return queue.filter(({ key }) => {
-      const before = taken.get(namespaceOf(key)) ?? 0;
-      if (before < most) taken.set(namespaceOf(key), before + 1);
+      const before = taken.get(namespaceOfKey(key)) ?? 0;
+      if (before < most) taken.set(namespaceOfKey(key), before + 1);
       return before < most;
     });
   }

@@ -48,7 +48,7 @@ const ours = /^(Cluster)?Role moco-rollout-/;
 /**
  * Leaves what the ServiceAccount asked for, and what anybody was allowed by our roles, in the folder of the run.
  *
- * @param refusals `false`: not what it was refused
+ * @param refusals `false`: leaves out what it was refused
  */
 export async function leaveRights(
   log: string | undefined,

@@ -101,7 +101,7 @@ export class Moco {
     this.unreachedSince = new Map(ordinals.map((ordinal) => [ordinal, this.unreachedSince.get(ordinal) ?? now]));
   }
 
-  /** Members that nobody reaches any more wake no loop: MOCO looks once a minute without an event. */
+  /** The loss of contact with members wakes no loop: without an event, MOCO looks once a minute. */
   loseContact(ordinals: readonly number[]): void {
     this.#noteUnreached(ordinals);
     this.#looks.changeFaults(this.#options.namespace, this.#options.clusterName, { unreachable: ordinals });
