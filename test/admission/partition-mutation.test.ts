@@ -105,7 +105,7 @@ describe('the partition mutation', () => {
         at(1),
         partition(3),
       ],
-      'takes replicas that aren’t given for 1': [
+      'treats missing replicas as 1': [
         at(1),
         strategy(atPartition(0), { replicas: null, ...newTemplate }),
         partition(1),
@@ -258,7 +258,7 @@ describe('the partition mutation', () => {
     mocoStatefulSet({ ...annotated(isForced ? forced : {}), spec: { updateStrategy, replicas, template: image } }),
   );
 
-  it('changes nothing when it is asked again about what it made', () => {
+  it('changes nothing when it gets its own result again', () => {
     assert(
       property(statefulSets, oneof(statefulSets, constant(null)), (after, before) => {
         const made = applyPatch(after, mutatePartition(after, before).patch);
@@ -267,7 +267,7 @@ describe('the partition mutation', () => {
     );
   });
 
-  it('leaves what an update made as it is when nothing changes after it', () => {
+  it('leaves the result of an update unchanged if nothing else changes', () => {
     assert(
       property(statefulSets, oneof(statefulSets, constant(null)), (after, before) => {
         const made = applyPatch(after, mutatePartition(after, before).patch);

@@ -76,7 +76,7 @@ function matrix(ground: Ground, way: AdmissionWay): void {
     expect(await here.clusters.strategy(name)).to.deep.equal(at(2));
   });
 
-  it('let a pod that is taken come back at the current revision, and no other go', async () => {
+  it('let a deleted pod come back at the current revision, and replace no other', async () => {
     const { clusters } = here;
     const name = await makeKept();
     const before = await allPods(name);

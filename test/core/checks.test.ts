@@ -32,7 +32,7 @@ const off = (...rules: readonly ('CheckFailing' | 'CheckUnavailable')[]) => ({
   overrides: rules.map((rule) => ({ rule, remainingSeconds: 60 })),
 });
 
-describe('a check before a member that works is taken', () => {
+describe('a check before a working member is replaced', () => {
   play({
     'lets the step begin if it has just passed': when(stale().check('delay', passing), next),
     'has to have passed within five seconds': when(stale().check('delay', passing, { ageSeconds: 5 }), holds(pending)),

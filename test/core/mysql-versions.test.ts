@@ -211,7 +211,7 @@ describe('a rollout of another version', () => {
     ),
   });
 
-  it('lets no member that somebody else takes come up at data that its mysqld refuses', () => {
+  it('lets no member whose pod somebody else deletes start on data that its mysqld refuses', () => {
     const taken = member(2).stale().terminating(5);
     const facts = stale()
       .members(taken)

@@ -274,7 +274,7 @@ describe('a switchover', () => {
   });
 });
 
-describe('a failover that goes on', () => {
+describe('a failover that continues', () => {
   const applying = { ...caughtUp, missing: null, unapplied: 7 };
   const unserved = () =>
     stale()

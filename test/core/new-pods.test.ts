@@ -71,7 +71,7 @@ const outOfBand = {
   createdWhileHeld: [{ ordinal: 1, started: false }],
 };
 
-describe('new pods while nobody works at the update revision', () => {
+describe('new pods while no member works at the update revision', () => {
   play({
     'come up at the current revision as long as the rollout is held': when(
       stale(),
@@ -231,7 +231,7 @@ describe('new pods while nobody works at the update revision', () => {
   });
 });
 
-describe('a member that somebody else takes', () => {
+describe('a member whose pod somebody else deletes', () => {
   const drained = () => half().members(member(1).stale().terminating());
   play({
     'keeps its revision before anybody has shown that the revision works': when(
@@ -709,7 +709,7 @@ describe('a member that a person wants back at its revision', () => {
   });
 });
 
-describe('what new pods come up at stays as it is', () => {
+describe('the revision of new pods does not change', () => {
   const drained = () => stale().members(member(1).stale().terminating());
   const complete = () => cluster(3).keepingRevisions(revisionAfter);
   const cameBack = () =>
@@ -751,11 +751,11 @@ describe('what new pods come up at stays as it is', () => {
   });
 });
 
-describe('what a member that somebody else takes comes back as', () => {
+describe('the revision at which a member comes back whose pod somebody else deletes', () => {
   const backOf = (given: ClusterBuilder, ordinal: number, settings: Partial<RolloutPolicy> = {}) =>
     decideCase({ given, settings }).members.find((one) => one.ordinal === ordinal)?.recreated;
 
-  it('is what it was, with the reason', () => {
+  it('is its previous one, with the reason', () => {
     const drained = half().members(member(1).stale().terminating());
     expect(backOf(drained, 1, paused)).to.deep.equal({ as: 'before', because: { rule: 'Paused' } });
     expect(backOf(drained, 1, { pinnedOrdinals: [1] })).to.deep.equal({ as: 'before', because: 'pinned' });
@@ -764,12 +764,12 @@ describe('what a member that somebody else takes comes back as', () => {
     expect(backOf(stale().missing(1), 1)).to.deep.equal({ as: 'before', because: 'unverified' });
   });
 
-  it('is updated once nothing holds it', () => {
+  it('is the update revision once nothing holds it', () => {
     const drained = half().members(member(1).stale().terminating());
     expect(backOf(drained, 1)).to.deep.equal({ as: 'updated', because: null });
   });
 
-  it('is updated where nothing can be done about it', () => {
+  it('is the update revision if nothing can prevent it', () => {
     const drained = half().members(member(1).stale().terminating());
     const because = { rule: 'Paused' };
     const despite = (given: ClusterBuilder) => backOf(given, 1, paused);
@@ -787,7 +787,7 @@ describe('what a member that somebody else takes comes back as', () => {
     expect(despite(unknown)).to.deep.equal({ as: 'updated', because, despite: 'data' });
   });
 
-  it('is told of one that came back too soon', () => {
+  it('is reported for one that came back too soon', () => {
     const tooSoon = (reason: string) =>
       half()
         .members(
@@ -807,7 +807,7 @@ describe('what a member that somebody else takes comes back as', () => {
     expect(backOf(tooSoon('ErrImagePull'), 1)).to.equal(null);
   });
 
-  it('is nothing to tell of other members', () => {
+  it('is not reported for other members', () => {
     const drained = half().members(member(1).stale().terminating());
     expect([0, 2].map((ordinal) => backOf(drained, ordinal, paused))).to.deep.equal([null, null]);
   });

@@ -111,7 +111,7 @@ describe('the preflight of a revision', () => {
     expect(tries).to.deep.equal([0, 60, 120, 240, 480, 960, 1560, 2160, 2760, 3360]);
   });
 
-  it('looks at its pods the less often, the longer it lasts', () => {
+  it('checks its pods less often the longer it lasts', () => {
     expect([0, 9, 10, 59, 60, 300].map(lookAtPodsSeconds)).to.deep.equal([1, 1, 2, 2, 5, 5]);
   });
 });

@@ -106,7 +106,7 @@ const tied = (ordinal: number) =>
     ties: [`the volume pvc-${ordinal}`],
   });
 
-describe('a node that takes no pods', () => {
+describe('a node that accepts no pods', () => {
   play({
     'a replica that has to move anyway goes first': when(
       stale().members(member(1).stale().onCordonedNode()),
@@ -155,7 +155,7 @@ const nobodyServes = (): ClusterBuilder =>
     .primaryUnavailableFor(180);
 
 describe('what was not read', () => {
-  it('is asked for of the primary as well, whose repair comes first, while the replicas are held for longer', () => {
+  it('is asked for the primary as well, whose repair comes first, while the replicas are held for longer', () => {
     const given = nobodyServes().members(member(0).stale().lagging().recreatable(null));
     const { hold, asks } = decideCase({ given, settings: {} });
     expect(hold?.rule).to.equal('FailoverUnfinished');

@@ -118,7 +118,7 @@ describe('a reading', () => {
   });
 });
 
-describe('a partition that takes the primary', () => {
+describe('a partition that reaches the primary', () => {
   const inPartitions = { mode: 'Partition' } as const;
   play({
     'stays while the replica that MOCO would choose is behind': when(

@@ -76,7 +76,7 @@ describe('members that are pinned', () => {
       ['Next', null],
     ]);
   });
-  it('that came up updated by themselves are reported as UpdatedOutOfBand', () => {
+  it('that were updated without a step are reported as UpdatedOutOfBand', () => {
     const given = stale()
       .members(member(1).updated())
       .memory({ updatedOutOfBand: [1] });

@@ -166,7 +166,7 @@ describe('the pod of a preflight', () => {
     expect(container.volumeMounts).to.deep.equal((mysqld('') as { volumeMounts: object[] }).volumeMounts);
   });
 
-  it('asks the registry each time for images of which the kubelet does so', () => {
+  it('asks the registry each time for images that the kubelet always pulls', () => {
     const images = imagesOf({
       spec: {
         containers: [
@@ -250,7 +250,7 @@ describe('what the pod of a preflight says', () => {
     expect(said(ended('Failed', 1, twice), true)).to.deep.equal({ kind: 'ConfigurationRefused', message });
   });
 
-  it('rests on the secrets of both templates, each once', () => {
+  it('depends on the secrets of both templates, each once', () => {
     const withSecrets = (image: string, ...names: readonly string[]) => ({
       spec: { ...(template(image) as { spec: object }).spec, imagePullSecrets: names.map((name) => ({ name })) },
     });

@@ -203,7 +203,7 @@ describe('the plan of a rollout', () => {
     const atTheTop = stale().primaryAt(2).atPartition(3).facts();
     expect(planOf(atTheTop, { ...defaultPolicy, mode: 'Partition' }).switchovers).to.equal(2);
   });
-  it('counts the members that are taken, by whomever', () => {
+  it('counts the members that are replaced, by any program', () => {
     const taken = (given: ClusterBuilder, settings: Partial<RolloutPolicy> = {}): number =>
       planOf(given.facts(), { ...defaultPolicy, ...settings }).members;
     expect(taken(cluster(3))).to.equal(0);

@@ -50,7 +50,7 @@ const note = (bench: Bench, ordinal: number, text: string | null): void => {
 };
 
 describe('the revision of the data of a member', () => {
-  it('is noted on its claim once its mysqld may have started at the update revision, and once alone', async () => {
+  it('is noted on its claim when its mysqld may have started at the update revision, and only once', async () => {
     const [bench, program] = await oneUpdated();
     expect(revisionsOf(bench)).to.deep.equal([undefined, undefined, revisionAfter]);
     expect(shown(bench, 2)).to.equal(revisionAfter);
@@ -71,14 +71,14 @@ describe('the revision of the data of a member', () => {
     expect(annotations).to.have.all.keys(dataAnnotation);
   });
 
-  it('is not written again where the claim says it already, by whoever has noted it', async () => {
+  it('is not written again if the claim already has it, whoever has noted it', async () => {
     const [bench] = await oneUpdated();
     const before = notes(bench).length;
     await passes(bench, bench.start(), 3);
     expect(notes(bench)).to.have.length(before);
   });
 
-  it('holds no step if it can not be noted, and is tried again half a minute later', async () => {
+  it('holds no step if it cannot be noted, and is retried half a minute later', async () => {
     const bench = new Bench();
     const program = await bench.started();
     bench.server.refuse('PATCH', claimPath, 403, 'Forbidden');
@@ -91,7 +91,7 @@ describe('the revision of the data of a member', () => {
     expect(revisionsOf(bench)[2]).to.equal(revisionAfter);
   });
 
-  it('is read of a member that has gone before the process started: it comes back at the revision of its data', async () => {
+  it('is read for a member that was gone before the process started: it comes back at the revision of its data', async () => {
     const bench = await lostWhileKept();
     note(bench, 2, recordOf(revisionBefore));
     await bench.start().reportAll();

@@ -103,7 +103,7 @@ const looks: Readonly<Record<string, Look>> = {
   'that has fetched ends a refusal': when(fetched, answers('Fetched'), { of: refused }),
 };
 
-describe('a look at a pod of a preflight', () => {
+describe('the check of a pod of a preflight', () => {
   for (const [what, { of, listed, failingMilliseconds, observed, gives }] of Object.entries(looks)) {
     it(what, () => {
       const failing = new Map([['u', nowMilliseconds - failingMilliseconds]]);
@@ -111,7 +111,7 @@ describe('a look at a pod of a preflight', () => {
     });
   }
 
-  it('that can not be made, since its node takes none, takes no refusal back', () => {
+  it('keeps a refusal if the pod cannot be created because its node accepts none', () => {
     expect(settled(refused, seen(), 'Skipped', 'cordoned')).to.deep.equal(stillRefused);
     expect(settled(asked, seen(), 'Skipped', 'cordoned')).to.deep.equal({
       ...saysNothing('cordoned'),
@@ -131,7 +131,7 @@ describe('a look at a pod of a preflight', () => {
     ]);
   });
 
-  it('cuts words that are too long for the status', () => {
+  it('cuts messages that are too long for the status', () => {
     const { message = '' } = settled(asked, seen(), 'Unknown', 'x'.repeat(1000));
     expect(message.length).to.equal(448);
   });

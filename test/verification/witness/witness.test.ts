@@ -22,7 +22,7 @@ describe('the witness', () => {
     expect(scene.found).to.deep.equal([]);
   });
 
-  it('accepts in partition mode the deletion of a member that is down if it comes up updated or if no member participates', () => {
+  it('accepts in partition mode the deletion of a member that is down if it starts at the update revision or if no member participates', () => {
     const updated = new Scene();
     updated.inPartitionMode('new');
     updated.pod(1, { mysqld: 'CrashLoopBackOff' });
@@ -210,7 +210,7 @@ describe('the witness', () => {
     expect(allowed(2, 3, 1)).to.deep.equal(['violation I2', 'violation budget', 'violation settled']);
   });
 
-  it('asks for no role that MOCO, content with the cluster, has given nobody for as long as a failover takes', () => {
+  it('requires no role that MOCO has not set for as long as a failover takes while it calls the cluster Healthy', () => {
     const judged = (seconds: number, healthy: 'True' | 'False', meanwhile: (scene: Scene) => void = () => {}) => {
       const scene = new Scene();
       scene.cluster({ conditions: [{ type: 'Healthy', status: healthy }] });
