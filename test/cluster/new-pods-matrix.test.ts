@@ -21,7 +21,7 @@ import {
   writes,
 } from './statefulset-writes.ts';
 
-/** Writes to a StatefulSet whose new pods come up at the current revision, and what they come to. */
+/** Writes to a StatefulSet whose new pods start at the current revision, and what they come to. */
 const results: Readonly<Partial<Record<Title, Result>>> = {
   "MOCO's re-apply": 'no field',
   // As MOCO's partition controller patches it.

@@ -4,7 +4,7 @@ import { type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { dataRecord, member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { decideCase } from './table.ts';
 
-/** Three members that wait for the update of a paused rollout, while new pods come up at the revision they have. */
+/** Three members that wait for the update of a paused rollout, while new pods start at the revision they have. */
 const kept = () =>
   cluster(3)
     .templateChanged()

@@ -256,7 +256,7 @@ describe('containers that restart in place', () => {
       holds({ rule: 'BackupRunning', budget: 'moco-test' }),
       updatesInPlace('IfPossible'),
     ),
-    'wait while Jobs can not be read': when(
+    'wait while Jobs cannot be read': when(
       given().but({ backupsUnreadable: 'no' }),
       holds({ rule: 'BackupsUnreadable', message: 'no' }),
       updatesInPlace('IfPossible'),

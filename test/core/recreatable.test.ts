@@ -44,7 +44,7 @@ describe('a claim that is being deleted', () => {
       ),
       deletes('MemberDown', 1),
     ),
-    'a pod that no node takes mounts no claim that is gone': when(
+    'a pod that no node accepts mounts no claim that is gone': when(
       stale().members(member(2).stale().unschedulable().claimEnds('missing')),
       deletes('MemberDown', 2),
     ),
@@ -175,7 +175,7 @@ describe('what was not read', () => {
   play({
     'allows no eviction': when(stale().members(member(2).stale().recreatable(null)), unread),
     'allows no deletion': when(stale().members(member(2).stale().down('CrashLoopBackOff').recreatable(null)), unread),
-    'once it is, lets new pods come up at the update revision, and the primary go': when(
+    'once it is, lets new pods start at the update revision, and the primary go': when(
       nobodyServes().keepingRevisions(),
       setsStrategy,
     ),

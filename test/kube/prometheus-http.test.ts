@@ -161,12 +161,12 @@ describe('a query to Prometheus', function suite() {
   });
 
   const bad: Readonly<Record<string, readonly [Answer, RegExp]>> = {
-    'a query that Prometheus can not read': [
+    'a query that Prometheus cannot read': [
       refused(400, 'bad_data', 'invalid parameter "query": 1:3: parse error: unexpected end of input'),
       /: expected an answer to the query, got HTTP 400: invalid parameter "query": 1:3: parse error/,
     ],
     'no token, or a wrong one': [(response) => response.writeHead(401).end('Unauthorized\n'), /got HTTP 401$/],
-    'a query that can not be evaluated': [
+    'a query that cannot be evaluated': [
       refused(422, 'execution', 'found duplicate series'),
       /got HTTP 422: found duplicate series$/,
     ],

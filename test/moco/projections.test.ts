@@ -368,7 +368,7 @@ describe('a recorded pod', () => {
     expect(member({ metadata: { ownerReferences: undefined } }).controller).to.equal(null);
   });
 
-  it('has init containers that go on as sidecars', () => {
+  it('has init containers that keep running as sidecars', () => {
     const initContainers = [{ name: 'istio-proxy', restartPolicy: 'Always' }, { name: 'moco-init' }];
     expect(member({ spec: { initContainers } }).initContainers.map(({ sidecar }) => sidecar)).to.deep.equal([
       true,

@@ -38,7 +38,7 @@ async function allDownWhilePaused(): Promise<readonly [Bench, Process]> {
   return [bench, program];
 }
 
-/** New pods come up at the current revision, since the rollout is paused. */
+/** New pods start at the current revision, since the rollout is paused. */
 async function keptWhilePaused(): Promise<readonly [Bench, Process]> {
   const bench = new Bench();
   bench.server.admit = heldByMoco;

@@ -25,7 +25,7 @@ function held(): Bench {
   return bench;
 }
 
-/** Its StatefulSet lets new pods come up at the current revision. */
+/** Its StatefulSet lets new pods start at the current revision. */
 async function kept(): Promise<readonly [Bench, Process]> {
   const bench = held();
   const program = await bench.started();
@@ -178,7 +178,7 @@ describe('letting new pods start at the current revision', () => {
     expect(bench.steps.at(-1)).to.equal('keepRevisions');
   });
 
-  it('tries with a growing pause to remove a label that could not be removed, before the rollout goes on', async () => {
+  it('tries with a growing pause to remove a label that could not be removed, before the rollout continues', async () => {
     const bench = held();
     const { keep } = bench.server;
     const program = bench.start();

@@ -101,8 +101,8 @@ describe('the revision of the data of a member', () => {
 
   for (const [sentence, text] of Object.entries({
     'names the update revision': recordOf(revisionAfter),
-    'names a revision that nobody has now': recordOf('moco-test-another'),
-    'is no record, but what somebody else has written': '{"revision":["moco-test-1"]}',
+    'names a revision that no pod has now': recordOf('moco-test-another'),
+    'is no record, but a text of somebody else': '{"revision":["moco-test-1"]}',
     'is empty': '',
   })) {
     it(`lets no member come back at the current revision whose note ${sentence}`, async () => {

@@ -276,7 +276,7 @@ describe('the progress of members', () => {
     Record<string, readonly [UnreportedStep['result'], Partial<SeenMember>, (readonly OwnWrite[])?]>
   > = {
     'after a step that has happened': ['done', {}],
-    'after a step of which nobody knows whether it has happened': ['unknown', {}],
+    'after a step with an unknown outcome': ['unknown', {}],
     'while it is terminating': ['conflict', { state: 'terminating' }],
     'while it is missing': ['conflict', { state: 'missing' }],
     'once it is updated, and not yet participating': ['conflict', { updated: true, participating: false }],
