@@ -85,7 +85,9 @@ describe('the revision of the data of a member', () => {
     bench.replace(2);
     await program.work();
     expect(bench.steps).to.deep.equal(['evict 2', 'evict 1']);
-    expect(program.log.lines.map(({ message }) => message)).to.include('Failed to note the data of a member');
+    expect(program.log.lines.map(({ message }) => message)).to.include(
+      'Failed to note the mysqld of a member on its claim',
+    );
     expect(revisionsOf(bench)[2]).to.equal(undefined);
     await passes(bench, program, 32);
     expect(revisionsOf(bench)[2]).to.equal(revisionAfter);
