@@ -67,8 +67,23 @@ export interface Asking<Api extends ClusterReader = ClusterReader> {
   readonly sources: Sources;
   readonly world: World;
   readonly log: Log;
-  readonly metrics: Pick<RolloutMetrics, 'countDelayReading' | 'countMysqlReading' | 'countPreflight'>;
+  readonly metrics: Pick<
+    RolloutMetrics,
+    'countDelayReading' | 'countMysqlReading' | 'countPreflight' | 'questionDurationSeconds'
+  >;
   readonly signal: AbortSignal;
+}
+
+/** Asks, and notes how long that took. Rejects as `ask` does. */
+export async function timed<Answer>(
+  question: QuestionKind,
+  { world, metrics }: Pick<Asking, 'world' | 'metrics'>,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  const since = world.monotonic();
+  const answer = await ask();
+  metrics.questionDurationSeconds.observe({ question }, (world.monotonic() - since) / 1000);
+  return answer;
 }
 
 /** Inputs of facts besides the answer. */

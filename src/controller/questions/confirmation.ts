@@ -1,7 +1,7 @@
 import type { Question, QuestionKind } from '../../core/questions.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
-import type { Asking, Row, Sources } from './asking.ts';
+import { type Asking, type Row, type Sources, timed } from './asking.ts';
 import { type Answers, rowOf } from './questions.ts';
 
 // What is asked again right before the write of a step.
@@ -27,7 +27,7 @@ export function asksAgain(questions: readonly Question[], asking: Omit<Asking, '
     ask: async (order, api) => {
       const asked = planned
         .filter((one) => one.order === order)
-        .map(async ({ kind, plan }) => [kind, await plan.ask(api)] as const);
+        .map(async ({ kind, plan }) => [kind, await timed(kind, asking, () => plan.ask(api))] as const);
       return Object.fromEntries(await Promise.all(asked));
     },
   };

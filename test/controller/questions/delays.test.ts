@@ -32,6 +32,15 @@ describe('the controller before a switchover', () => {
     expect(await program.registry.getSingleMetricAsString(readings)).to.contain(`${readings}{result="Delay"} 4`);
   });
 
+  it('notes how long each question took', async () => {
+    const [, program] = await atWork();
+    const name = 'moco_rollout_question_duration_seconds';
+    const text = await program.registry.getSingleMetricAsString(name);
+    // A question that is asked again right before the eviction counts twice.
+    expect(text).to.contain(`${name}_count{question="members"} 2`);
+    expect(text).to.not.contain('question="delays"');
+  });
+
   it('waits while MOCO would choose a replica that is behind, asks every five seconds, and continues', async () => {
     const bench = onlyThePrimaryIsLeft();
     bench.replicas.says(member(1), { kind: 'delay', seconds: 41 });

@@ -146,11 +146,24 @@ export function judgeNewPods(verdict: Verdict, cells: c.Cells, world: World): 'l
 
 /**
  * A write that lets new pods start at the update revision was right at one moment since it was decided: no held member
- * was lost that would have come back at the revision that it had.
+ * was lost that would have come back at the revision that it had. The confirmation does not read everything at one moment.
+ * The user's settings are read before the pods: a pin or a pause that is written after that may as well have been written
+ * a moment later. A revision that a member has verified by then stays verified.
  */
 export function judgeStrategy(verdict: Verdict, window: readonly c.Cells[], world: World): 'lost' | null {
   if (verdict.newPods !== 'UpdateRevision') return null;
-  return window.some((cells) => keepsLost(verdict, cells, world)) ? null : 'lost';
+  const wasRight = (cells: c.Cells, at: number): boolean =>
+    keepsLost(verdict, cells, world) || keepsLost(verdict, asRead(window.slice(0, at + 1), world), world);
+  return window.some(wasRight) ? null : 'lost';
+}
+
+/** The last of these states, with what a confirmation that began at the first one may have read before. */
+function asRead(window: readonly c.Cells[], world: World): c.Cells {
+  const [first, last] = [window[0] as c.Cells, window.at(-1) as c.Cells];
+  const read = last.slice();
+  for (const cell of [c.HELD, c.PAUSED]) read[cell] = first[cell] as number;
+  if (window.some((cells) => facts.isVerified(cells, world.replicas))) read[c.VERIFIED] = 1;
+  return read;
 }
 
 const everyOrdinal: readonly (readonly number[])[] = Array.from({ length: c.mostMembers + 1 }, (_, count) => [
