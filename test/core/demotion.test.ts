@@ -117,7 +117,7 @@ describe('a demotion while Kubernetes or MOCO is about to catch up', () => {
       {},
       60,
     ),
-    'has only its mark taken back if that is all that is left': when(
+    'loses only its mark if nothing else is left': when(
       three(member(0).stale().markAlone()),
       takesBack(0, 'MarkWithoutDemote'),
       { mode: 'MOCO' },

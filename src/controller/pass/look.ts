@@ -9,7 +9,7 @@ import { rememberAnswers, rememberSeen } from './remember.ts';
 
 // Observes a cluster, and asks what the decision lacks.
 //
-//     observe ---> decision.asks? --no--> go on with the decision
+//     observe ---> decision.asks? --no--> continue with the decision
 //        ^               |
 //        |              yes: the first question of the table (questions/questions.ts)
 //        +--- answer ----+

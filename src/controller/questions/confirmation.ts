@@ -4,13 +4,15 @@ import type { ClusterApi } from '../../objects/cluster-client.ts';
 import { type Asking, type Row, type Sources, timed } from './asking.ts';
 import { type Answers, rowOf } from './questions.ts';
 
+// What is asked again right before the write of a step.
+
 type Order = NonNullable<Row<QuestionKind, unknown>['confirm']>['order'];
 
 /** What is asked again right before the write of a step. */
 export interface AskedAgain {
   /** Requests to the API server. */
   readonly requests: number;
-  /** Asks the questions of this place in the order, in parallel. Rejects with `ApiError`. */
+  /** Asks the questions that have this place in the order, in parallel. Rejects with `ApiError`. */
   readonly ask: (order: Order, api: ClusterApi) => Promise<Partial<Answers>>;
 }
 
@@ -31,11 +33,11 @@ export function asksAgain(questions: readonly Question[], asking: Omit<Asking, '
   };
 }
 
-/** Without those that count in one confirmation only. */
+/** The answers except those that count in one confirmation only. */
 export const toRemember = (answers: Partial<Answers>): Partial<Answers> =>
   Object.fromEntries(entriesOf(answers).filter(([kind]) => !rowOf(kind).confirm?.isForgotten));
 
-/** The step depends on something that was not asked. */
+/** Whether the step depends on something that was not asked. */
 export const isOvertaken = (answers: Partial<Answers>, objects: ClusterObjects, sources: Sources): boolean =>
   entriesOf(answers).some(([kind, answer]) => rowOf(kind).confirm?.isOvertaken?.(answer, objects, sources) === true);
 

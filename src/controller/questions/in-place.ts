@@ -48,8 +48,8 @@ type UnreadNodes = 'haveImages' | 'lackImages';
 
 /**
  * Reads what updates in place of this cluster depend on and what is not known yet: the templates of both revisions,
- * once, and whether the images of containers that would restart are on the nodes. While updates in place are off, only
- * the end of one that was begun depends on it. Resolves to the known facts if nothing has to be read. Rejects with
+ * once, and whether the images of containers that would restart are on the nodes. While updates in place are off, this
+ * concerns only the end of one that has begun. Resolves to the known facts if nothing has to be read. Rejects with
  * `ApiError`.
  */
 export async function readInPlace(

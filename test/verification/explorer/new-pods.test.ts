@@ -41,7 +41,7 @@ const someStates = 15_000;
 /** Far more than they take, since a machine can be busy. */
 const patienceMilliseconds = 1_200_000;
 
-describe('every reachable state in which pods are taken away', () => {
+describe('every reachable state in which somebody else deletes pods', () => {
   it('of one member keeps the invariants and makes progress with two faults in full detail', () => {
     const requests: World['requests'] = new Set(['pins', 'restores']);
     expect(explored.advances(lossOf(1, { detail: 'fine', faults: 2, requests })).get('goal')).to.be.greaterThan(0);
@@ -50,12 +50,12 @@ describe('every reachable state in which pods are taken away', () => {
     );
   });
 
-  it('of three members keeps the invariants and makes progress where a person gives a member back its revision', () => {
+  it('of three members keeps the invariants and makes progress where a person restores a member', () => {
     explored.advances(lossOf(3, { badRevision: true, faults: 0, requests: new Set(['restores']) }));
   });
 }).timeout(patienceMilliseconds);
 
-describe('every state that is reached first where pods are taken away', () => {
+describe('every state that is reached first where somebody else deletes pods', () => {
   const worlds: Readonly<Record<string, World>> = {
     'one fault strikes': lossOf(3),
     'the revision fails': lossOf(3, { badRevision: true }),

@@ -72,7 +72,7 @@ function isUnknown(cells: c.Cells, ordinal: number, { replicas }: World): boolea
   return facts.count(cells, replicas, (at, one) => !facts.isMissing(at, one) && isStale(at, one)) === 0;
 }
 
-/** The next step of the rollout takes it, and new pods have to come up at the update revision before. */
+/** The next step of the rollout takes it, and new pods have to start at the update revision before. */
 const isNext = ({ newPods, hold }: Verdict, cells: c.Cells, ordinal: number): boolean =>
   newPods === 'UpdateRevision' &&
   hold === null &&
@@ -109,7 +109,7 @@ function keepsLost(verdict: Verdict, cells: c.Cells, world: World): boolean {
 
 /**
  * Nobody comes back at another revision than that of its data, but who was lost between two decisions: new pods do not
- * come up at it while such a member is going, nor while there is one and nobody is to come back at it.
+ * start at it while such a member is going, nor while there is one and nobody is to come back at it.
  */
 function setsNobodyBack(verdict: Verdict, cells: c.Cells, world: World): boolean {
   if (cells[c.NEW_PODS] === c.NewPods.Updated) return true;
@@ -145,7 +145,7 @@ export function judgeNewPods(verdict: Verdict, cells: c.Cells, world: World): 'l
 }
 
 /**
- * A write that lets new pods come up at the update revision was right at one moment since it was decided: no held member
+ * A write that lets new pods start at the update revision was right at one moment since it was decided: no held member
  * was lost that would have come back at the revision that it had. The confirmation does not read everything at one moment.
  * The user's settings are read before the pods: a pin or a pause that is written after that may as well have been written
  * a moment later. A revision that a member has verified by then stays verified.
