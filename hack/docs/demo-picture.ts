@@ -1,8 +1,8 @@
 import { Comparison, describe, type MemberState, type Moment, type Picture } from '../demo/side-by-side.ts';
 import { circumstances, images } from '../demo/virtual-time.ts';
 
-// Draws the end of `make demo` as an animated SVG: one rollout with a member down, by moco-rollout and by a StatefulSet's
-// own rolling update. Each moment in which something changes is a frame.
+// Draws the end of `make demo` as an animated SVG: one rollout with a member down, by moco-rollout and by a
+// StatefulSet's own rolling update. Each moment in which something changes is a frame.
 
 const frameSeconds = 1;
 const lastFrameSeconds = 5;

@@ -1,4 +1,4 @@
-import type { preflightRunning, refusedOnNodes } from '../../../src/core/rules/refused-on-nodes.ts';
+import type { preflightRunning, refusedOnNodes } from '../../../src/core/rules/preflight.ts';
 import { stale } from '../cluster-builder.ts';
 import { member } from '../member-builder.ts';
 import { deletes, when } from '../table.ts';
