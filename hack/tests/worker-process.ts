@@ -6,6 +6,8 @@ import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Answer, Failure, FileResult, Order, WorkerSettings } from './messages.ts';
 
+// A worker process of the test runner, as the runner sees it.
+
 const program = fileURLToPath(new URL('worker.ts', import.meta.url));
 
 /** A third of the processor's time beside a process that doesn't yield: its own deadlines hold as well. */

@@ -10,7 +10,6 @@ import { withPodDefaults } from '../../moco/in-place/pod-defaults.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { Row } from './asking.ts';
-import { fetchedImages } from './fetched-images.ts';
 import {
   hasBeenResized,
   type InPlaceReadings,
@@ -18,6 +17,7 @@ import {
   inPlaceUpdate,
   nothingReadInPlace,
 } from './in-place-facts.ts';
+import { fetchedImages } from './preflight-images.ts';
 
 // The question `inPlace`: reads templates and images for updates in place.
 

@@ -8,8 +8,8 @@ import { cloneUnread } from './cloning.ts';
 import { longWrite } from './long-write.ts';
 import { silent } from './members.ts';
 import { mocoAway } from './moco.ts';
+import { preflightRunning } from './preflight.ts';
 import { unread } from './recreatable.ts';
-import { preflightRunning } from './refused-on-nodes.ts';
 import { type Asked, after, type MemberName, rule, untilOpening } from './rule.ts';
 
 // Rules about the chosen step: when it may begin, and why it was not done.

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { PreflightStatus } from '../../../src/api/rollout-status.ts';
-import { fetchedImages } from '../../../src/controller/questions/fetched-images.ts';
 import { preflightFacts } from '../../../src/controller/questions/preflight-facts.ts';
+import { fetchedImages } from '../../../src/controller/questions/preflight-images.ts';
 import type { Preflight } from '../../../src/core/on-demand-facts.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
 import type { ClusterObjects } from '../../../src/moco/records.ts';

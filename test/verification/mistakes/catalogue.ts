@@ -564,7 +564,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'restarts a container in place on a node that has not fetched its image',
     module: {
       importer: 'src/controller/questions/in-place.ts',
-      imported: 'src/controller/questions/fetched-images.ts',
+      imported: 'src/controller/questions/preflight-images.ts',
       substitute: import.meta.resolve('./modules/with-every-image-fetched.ts'),
     },
     simulation: findings['restarts no container in place whose image its node has not fetched, whatever is overridden'],

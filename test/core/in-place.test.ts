@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { explainInPlace } from '../../src/core/in-place.ts';
 import type { InPlaceSettings } from '../../src/core/in-place-changes.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import { explainInPlace } from '../../src/core/update-in-place.ts';
 import { backupRunning, cluster, three } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
 import { deletes, demotes, evicts, holds, play, resizes, tooYoung, updates, when } from './table.ts';
