@@ -83,17 +83,15 @@ const error =
     retryAfterSeconds: retryAfterSeconds(chance, replicas),
   });
 
-const leaseMishaps = (requests: 'ownLease' | 'mocoLease', from: number, to: number): Draw =>
-  drawn('mishaps', {
-    mishap: leaseTrouble,
-    requests,
-    probability: oneOf(0.5, 1),
-    process: perhaps(0.5, 0),
-    watches: 'stay',
-    ...lasts(from, to),
-  });
-/** The program's own Lease cannot be renewed, or the outcome of a renewal is unknown. */
-const ownLeaseMishaps = leaseMishaps('ownLease', 5, 60);
+/** While the program's own Lease cannot be renewed, or the outcome of a renewal is unknown. */
+const leaseMishaps = drawn('mishaps', {
+  mishap: leaseTrouble,
+  requests: 'ownLease',
+  probability: oneOf(0.5, 1),
+  process: perhaps(0.5, 0),
+  watches: 'stay',
+  ...lasts(5, 60),
+});
 
 const lateWrites = (from: number, to: number): Draw =>
   drawn('mishaps', {
@@ -179,8 +177,8 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
     drawn('crash', { process: whole(0, 1), downMilliseconds: seconds(1, 40) }),
     crashAtWrite(8, 'any'),
     crashAtWrite(3, oneOf('pod', 'any')),
-    ownLeaseMishaps,
-    ownLeaseMishaps,
+    leaseMishaps,
+    leaseMishaps,
     drawn('stop', { process: whole(0, 1), downMilliseconds: seconds(1, 20) }),
     drawn('freeze', { process: whole(0, 1), ...lasts(0.2, 40) }),
     drawn('moveClock', {
@@ -303,8 +301,6 @@ export const narrowThemes: Readonly<Record<string, readonly Draw[]>> = {
     drawn('loseVolume', { ordinal: anyMember }),
     drawn('swapClaim', { ordinal: anyMember }),
     drawn('stopMoco', { otherReplica: true, ...lasts(100, 600) }),
-    // Nobody can tell whether MOCO works.
-    leaseMishaps('mocoLease', 60, 400),
   ],
   // MOCO goes away while no member is waited for, and a step is due before it is back.
   mocoAway: [
