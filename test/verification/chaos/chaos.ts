@@ -41,9 +41,6 @@ export interface Tally {
   readonly defects: string[];
 }
 
-export const isFailure = ({ violations, lost, needless, defects }: Tally): boolean =>
-  violations + lost + needless + defects.length > 0;
-
 /**
  * An eviction that a budget has counted and that then found another version of the pod keeps the budget closed for two
  * minutes, which may happen more than once.
