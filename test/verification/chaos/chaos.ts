@@ -252,7 +252,6 @@ class Play {
     if (needless > 0) onLine(`  → ${needless} disruptions more than needed`);
     if (lost === null && needless === 0 && violations.length === 0) return;
     for (const { at, by, text } of story) onLine(`    ${at.slice(11, 23)} ${by.padEnd(10)} ${text}`);
-    onLine(`  SEED=${seed} make chaos`);
   }
 }
 
