@@ -1,6 +1,14 @@
 import { dataOf } from './data.ts';
 import { hasNeverStarted } from './member.ts';
-import { explainRefusedOpening, type KnownVersion, opens, parseMysqlVersion, recovers } from './mysql-versions.ts';
+import {
+  explainRefusedOpening,
+  type KnownVersion,
+  type MysqldFacts,
+  opens,
+  parseMysqlVersion,
+  recovers,
+  replicates,
+} from './mysql-versions.ts';
 import type { MemberName } from './rules/rule.ts';
 import { dueMembers, type Member, type Situation } from './situation.ts';
 import type { MemberFacts } from './snapshot.ts';
@@ -14,7 +22,7 @@ import type { MemberFacts } from './snapshot.ts';
  */
 export function dataVersion(situation: Situation, { facts, ordinal }: Member): KnownVersion | null {
   const recorded = dataOf(situation, ordinal)?.version ?? null;
-  const running = versionOnVolume(facts);
+  const running = hasNeverStarted(facts) ? null : versionOfMysqld(situation, facts.mysqld);
   if (recorded === null || running === null) {
     return recorded === null ? running : { version: recorded, source: 'record' };
   }
@@ -28,7 +36,21 @@ export const versionOnVolume = (
   pod: Parameters<typeof hasNeverStarted>[0] & Pick<MemberFacts, 'mysqld'>,
 ): KnownVersion | null => (hasNeverStarted(pod) ? null : pod.mysqld.version);
 
-const updateVersion = ({ snapshot }: Situation): string | null => snapshot.statefulSet?.mysqld.version?.version ?? null;
+/** The version of the update revision's mysqld. */
+export const updateMysqld = (situation: Situation): KnownVersion | null =>
+  versionOfMysqld(situation, situation.snapshot.statefulSet?.mysqld ?? null);
+
+const updateVersion = (situation: Situation): string | null => updateMysqld(situation)?.version ?? null;
+
+/** If its own image does not say it, another member that has run the same image may have. */
+function versionOfMysqld({ snapshot }: Situation, mysqld: MysqldFacts | null): KnownVersion | null {
+  if (mysqld === null || mysqld.version !== null || mysqld.image === null) return mysqld?.version ?? null;
+  const said = snapshot.members.find((one) => one.mysqld.image === mysqld.image && one.mysqld.version !== null);
+  if (said !== undefined) return said.mysqld.version;
+  const records = [...snapshot.lastRuns, ...snapshot.dataRecords.map(({ record }) => record)];
+  const version = records.find((one) => one?.image === mysqld.image && one.version !== null)?.version ?? null;
+  return version === null ? null : { version, source: 'record' };
+}
 
 const versionOf = (text: string | null) => (text === null ? null : parseMysqlVersion(text));
 
@@ -50,6 +72,30 @@ export function refusedData(situation: Situation, member: Member): RefusedData |
 
 export const explainRefusedData = ({ member, data, mysqld }: RefusedData, name: MemberName): string =>
   `the update revision cannot start on the data of ${name(member)}: ${explainRefusedOpening(data, mysqld)}`;
+
+/** A cluster that replicates from this one, and is of an older series than the update revision. */
+export interface OlderReplicaCluster {
+  /** `namespace/name`. */
+  readonly cluster: string;
+  /** Its oldest version, and that of the update revision. */
+  readonly replica: string;
+  readonly mysqld: string;
+}
+
+export function replicaClusterBehind(situation: Situation): OlderReplicaCluster | null {
+  const mysqld = updateVersion(situation);
+  if (mysqld === null) return null;
+  for (const { cluster, version: replica } of situation.snapshot.mysql?.replicaClusters ?? []) {
+    if (replica !== null && replicates(versionOf(mysqld), versionOf(replica)) === false) {
+      return { cluster, replica, mysqld };
+    }
+  }
+  return null;
+}
+
+export const explainOlderReplicaCluster = ({ cluster, replica, mysqld }: OlderReplicaCluster): string =>
+  `cluster ${cluster} replicates from this one and has mysqld ${replica}: MySQL does not support a replica of an ` +
+  `older series than its source (${mysqld}), so upgrade ${cluster} first`;
 
 /** A mysqld that has ended, probably without closing its redo log. */
 const mayHaveCrashed = ({ facts, state, participates, crashLoop, updated }: Member): boolean =>

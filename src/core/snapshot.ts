@@ -254,6 +254,8 @@ export interface AskedMemberFacts {
   readonly nodeLeaves: boolean;
   /** What its agent last reported about a clone; `null` if it was never asked. */
   readonly clone: LastClone | null;
+  /** The version of its mysqld, such as `8.4.8`, according to MySQL; `null` if it has not said. */
+  readonly serverVersion: string | null;
 }
 
 export interface MemberFacts extends AskedMemberFacts {

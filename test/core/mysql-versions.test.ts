@@ -7,6 +7,7 @@ import {
   opens,
   parseMysqlVersion,
   recovers,
+  replicates,
 } from '../../src/core/mysql-versions.ts';
 import { versionNotes, versionWarnings } from '../../src/core/mysqld-data.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
@@ -145,6 +146,22 @@ describe('a redo log that was not closed', () => {
   }
 });
 
+describe('which series replicates from which', () => {
+  const cases: readonly (readonly [source: string, replica: string, expected: boolean | null])[] = [
+    ['8.4.8', '8.4.0', true],
+    ['8.0.40', '8.4.8', true],
+    ['8.4.0', '8.0.42', false],
+    ['9.7.0', '9.2.0', false],
+    ['26.7.0', '9.7.4', false],
+    ['?', '8.4.8', null],
+    ['8.4.8', '?', null],
+  ];
+  for (const [source, replica, expected] of cases) {
+    it(`${replica} from ${source}: ${words.get(expected)}`, () =>
+      expect(replicates(version(source), version(replica))).to.equal(expected));
+  }
+});
+
 const crashing = (ordinal: number, data: string | null) =>
   member(ordinal).stale().mysqld(data).down('CrashLoopBackOff');
 const refused = (ordinal: number) =>
@@ -227,6 +244,51 @@ describe('a rollout of another version', () => {
     const restore = { revision: revisionAfter, ordinals: [2] };
     const { hold } = decide(stale().members(failed).toMysqld('8.0.42').facts(), { ...defaultPolicy, restore });
     expect(hold?.rule).not.to.match(/VersionRefused|RedoLogOpen/);
+  });
+});
+
+describe('a cluster from which another one replicates', () => {
+  const following = (version: string | null) => ({ replicaClusters: [{ cluster: 'shop/copy', version }] });
+
+  play({
+    'gets a newer patch release before it': when(
+      stale().toMysqld('8.4.9').mysql(following('8.4.8')),
+      evicts('ReplicaHealthy', 2),
+    ),
+    'is not held for a cluster whose version nobody knows': when(
+      stale().toMysqld('9.7.4').mysql(following(null)),
+      evicts('ReplicaHealthy', 2),
+    ),
+    'gets a member back that does not work': when(
+      three(member(0).stale(), member(1).stale(), member(2).stale().down('CrashLoopBackOff'))
+        .toMysqld('9.7.4')
+        .mysql(following('8.4.8')),
+      deletes('MemberDown', 2),
+    ),
+  });
+
+  it('lets no member come up at the newer series that somebody else takes', () => {
+    const facts = stale()
+      .members(member(2).stale().terminating(5))
+      .toMysqld('9.7.4')
+      .mysql(following('8.4.8'))
+      .memory({ verified: true, waiting: [0, 1, 2] })
+      .facts();
+    const { step } = decide({ ...facts, strategyKeeper: 'policy' }, defaultPolicy);
+    expect(step).to.deep.include({ kind: 'setStrategy', newPods: 'CurrentRevision' });
+  });
+});
+
+describe('a version that no tag says', () => {
+  const server = { image: 'mysql@sha256:cd', version: { version: '9.7.4', source: 'server' } } as const;
+
+  play({
+    'is that of a member that runs the same image': when(
+      three(member(0).stale().mysqld('8.0.40'), member(1).stale().mysqld('8.0.40'), member(2).updated())
+        .toMysqld(null)
+        .members(member(2).updated().but({ mysqld: server })),
+      holds({ rule: 'VersionRefused', member: 1, data: '8.0.40', mysqld: '9.7.4' }),
+    ),
   });
 });
 

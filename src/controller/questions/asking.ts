@@ -79,6 +79,7 @@ export interface Given {
   readonly policy: RolloutPolicy;
   readonly settings: Pick<Settings, 'checks'>;
   readonly sources: Pick<Sources, 'mysql'> & {
+    readonly cache: Pick<Cache, 'replicaClustersAt'>;
     readonly checks: Pick<Sources['checks'], 'factsFor'>;
   };
   readonly ages: Ages;

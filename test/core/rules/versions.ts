@@ -7,6 +7,8 @@ import { type Examples, held, next } from './example.ts';
 const crashing = (ordinal: number, version: string | null) =>
   member(ordinal).stale().mysqld(version).down('CrashLoopBackOff');
 
+const following = (version: string | null) => ({ replicaClusters: [{ cluster: 'shop/copy', version }] });
+
 export const versions: Examples<keyof typeof ruleGroups.versions.rules> = {
   VersionRefused: {
     applies: held(stale().toMysqld('8.0.42'), { member: 2, data: '8.4.8', mysqld: '8.0.42' }),
@@ -33,5 +35,14 @@ export const versions: Examples<keyof typeof ruleGroups.versions.rules> = {
       { member: 2, before: null, after: null, killed: true },
       'moco-test-2 is down, and mysqld of its revision was killed (exit code 137) and has left its redo log open: mysqld of the update revision may not read it, so the member has to start at its own revision first',
     ],
+  },
+  ReplicaClusterOlder: {
+    applies: held(stale().toMysqld('9.7.4').mysql(following('8.4.8')), {
+      cluster: 'shop/copy',
+      replica: '8.4.8',
+      mysqld: '9.7.4',
+    }),
+    says: 'cluster shop/copy replicates from this one and has mysqld 8.4.8: MySQL does not support a replica of an older series than its source (9.7.4), so upgrade shop/copy first',
+    justDoesNot: when(stale().toMysqld('9.7.4').mysql(following('9.7.1')), next),
   },
 };
