@@ -104,8 +104,14 @@ const mayHaveCrashed = ({ facts, state, participates, crashLoop, updated }: Memb
   !hasNeverStarted(facts) &&
   (state === 'down' || state === 'unreachable' || (crashLoop !== null && state !== 'terminating'));
 
+/** A working mysqld that did not end in time, or was killed for its memory. It may be killed again with its pod. */
+const mayBeKilledAgain = ({ facts, participates, updated }: Member): boolean =>
+  !updated && participates && facts.mysqldKilled;
+
 export interface OpenRedoLog {
   readonly member: number;
+  /** The member works. Its redo log is left open only if its mysqld is killed again. */
+  readonly works: boolean;
   /** The mysqld that may have left its redo log open, and that of the update revision, as far as they are known. */
   readonly before: string | null;
   readonly after: string | null;
@@ -115,21 +121,22 @@ export interface OpenRedoLog {
 
 /**
  * A redo log that the member may have left open, and that the mysqld of the update revision may be unable to read.
- * `known`: the two versions use different formats. `null` if it can read the log, or there is none.
+ * `isKnown`: it cannot. `null` if it can read the log, or there is none.
  */
 export function openRedoLog(
   situation: Situation,
   member: Member,
 ): (OpenRedoLog & { readonly isKnown: boolean }) | null {
   const { facts, ordinal } = member;
-  if (!mayHaveCrashed(member) || !changesMysqld(situation, member)) return null;
+  const works = mayBeKilledAgain(member);
+  if (!(works || mayHaveCrashed(member)) || !changesMysqld(situation, member)) return null;
   // The log belongs to the last mysqld that ran.
   const last = versionOnVolume(facts) ?? dataVersion(situation, member);
   const [before, after] = [last?.version ?? null, updateVersion(situation)];
   const reads = recovers(versionOf(before), versionOf(after));
   return reads === true
     ? null
-    : { member: ordinal, before, after, killed: facts.mysqldKilled, isKnown: reads === false };
+    : { member: ordinal, works, before, after, killed: facts.mysqldKilled, isKnown: reads === false && !works };
 }
 
 /** The update revision has another mysqld image than the member, as far as is known. */
@@ -138,7 +145,14 @@ export function changesMysqld({ snapshot }: Situation, { facts }: Member): boole
   return facts.mysqld.image === null || image === null || facts.mysqld.image !== image;
 }
 
-export function explainOpenRedoLog({ member, before, after, killed }: OpenRedoLog, name: MemberName): string {
+export function explainOpenRedoLog({ member, works, before, after, killed }: OpenRedoLog, name: MemberName): string {
+  if (works) {
+    return (
+      `mysqld ${before ?? 'of its revision'} of ${name(member)} was killed (exit code 137). If it is killed again with ` +
+      `its pod, it leaves its redo log open, and mysqld ${after ?? 'of the update revision'} may not read that: raise ` +
+      'terminationGracePeriodSeconds and the memory limit, or set innodb_fast_shutdown to 1, before the version changes'
+    );
+  }
   const left = killed ? 'was killed (exit code 137) and has left' : 'may have left';
   const reads = before === null || after === null ? 'may not read it' : 'does not read a log of that format';
   return (

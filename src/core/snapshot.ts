@@ -314,7 +314,7 @@ export interface MemberFacts extends AskedMemberFacts {
   readonly restartInPlace: RestartInPlace | null;
   /** The mysqld that its pod runs or is going to run. */
   readonly mysqld: MysqldFacts;
-  /** Its mysqld does not run, and its last run was killed (exit code 137). */
+  /** The last run of its mysqld that has ended in this pod was killed (exit code 137). */
   readonly mysqldKilled: boolean;
 }
 

@@ -162,12 +162,13 @@ describe('which series replicates from which', () => {
   }
 });
 
+const killed = (ordinal: number) => member(ordinal).stale().mysqld('8.0.28').but({ mysqldKilled: true });
 const crashing = (ordinal: number, data: string | null) =>
   member(ordinal).stale().mysqld(data).down('CrashLoopBackOff');
 const refused = (ordinal: number) =>
   holds({ rule: 'VersionRefused', member: ordinal, data: '8.4.8', mysqld: '8.0.42' });
 const logOf = (ordinal: number, before: string | null, after: string | null) =>
-  holds({ rule: 'RedoLogOpen', member: ordinal, before, after, killed: false });
+  holds({ rule: 'RedoLogOpen', member: ordinal, works: false, before, after, killed: false });
 
 describe('a rollout of another version', () => {
   play({
@@ -221,6 +222,23 @@ describe('a rollout of another version', () => {
     'waits with the second one for the first': when(
       three(member(0).stale(), crashing(1, '8.0.28'), member(2).updated().starting()).toMysqld(null),
       logOf(1, '8.0.28', null),
+    ),
+    'takes a member that works, although its mysqld was killed before': when(
+      three(member(0).stale().mysqld('8.0.28'), member(1).stale().mysqld('8.0.28'), killed(2)).toMysqld('8.4.8'),
+      evicts('ReplicaHealthy', 2),
+    ),
+    'takes no such member while another one has not come up at the new version': when(
+      stale(5).members(killed(3), member(4).updated().starting()).toMysqld('8.4.8').memory({ verified: true }),
+      holds({ rule: 'RedoLogOpen', member: 3, works: true, before: '8.0.28', after: '8.4.8', killed: true }),
+      { maxUnavailable: 2 },
+    ),
+    'takes one whose redo log every version reads beside another one': when(
+      stale(5)
+        .members(member(3).stale().but({ mysqldKilled: true }), member(4).updated().starting())
+        .toMysqld('8.4.9')
+        .memory({ verified: true }),
+      evicts('ReplicaHealthy', 3),
+      { maxUnavailable: 2 },
     ),
     'leaves a member whose node does not answer to its own mysqld': when(
       three(member(0).stale(), member(1).stale(), member(2).stale().mysqld('8.0.28').unreachable()).toMysqld('8.4.0'),
@@ -302,6 +320,15 @@ describe('what is said of versions', () => {
       'the update revision cannot start on the data of moco-test-0: mysqld 8.0.42 refuses data that mysqld 8.4.8 has opened: MySQL supports no way back to an older series',
       'moco-test-2 is down, and mysqld 8.0.28 may have left its redo log open: mysqld 8.0.42 does not read a log of that format, so the member has to start at its own revision first',
     ]);
+  });
+
+  it('warns of a mysqld that was killed, where the redo log has another format', () => {
+    const given = three(member(0).stale(), member(1).stale(), killed(2));
+    expect(versionWarnings(situationOf(given.toMysqld('8.4.8')), name)).to.deep.equal([
+      'mysqld 8.0.28 of moco-test-2 was killed (exit code 137). If it is killed again with its pod, it leaves its redo log open, and mysqld 8.4.8 may not read that: raise terminationGracePeriodSeconds and the memory limit, or set innodb_fast_shutdown to 1, before the version changes',
+    ]);
+    const recent = three(member(0).stale(), member(1).stale(), member(2).stale().but({ mysqldKilled: true }));
+    expect(versionWarnings(situationOf(recent.toMysqld('8.4.9')), name)).to.deep.equal([]);
   });
 
   it('says before the rollout that there is no way back', () => {

@@ -36,7 +36,7 @@ export const mysqldVersions = {
     meaning:
       'A member is down, and the mysqld of the update revision may be unable to read the redo log that the member left open.',
     details:
-      'InnoDB recovers only a redo log of its own format, which has stayed the same since 8.0.30: "Upgrade is not supported after a crash". If the versions are not known, such members get the update revision one after the other, never two at once. If mysqld has never started in the pod, the redo log counts as closed.',
+      'InnoDB recovers only a redo log of its own format, which has stayed the same since 8.0.30: "Upgrade is not supported after a crash". If the versions are not known, or if a working member may leave its log open because its mysqld was killed before (exit code 137), such members get the update revision one after the other, never two at once. If mysqld has never started in the pod, the redo log counts as closed.',
     endedBy: ['the members', 'a person'],
     ends: 'By itself, when the member works again at its own revision. Look at the log of its mysqld. If only the new template lets it start, change the template first and the version of MySQL afterwards.',
     overridable: true,

@@ -22,6 +22,7 @@ export const versions: Examples<keyof typeof ruleGroups.versions.rules> = {
   RedoLogOpen: {
     applies: held(three(member(0).stale(), member(1).stale(), crashing(2, '8.0.28')).toMysqld('8.4.8'), {
       member: 2,
+      works: false,
       before: '8.0.28',
       after: '8.4.8',
       killed: false,
@@ -32,7 +33,9 @@ export const versions: Examples<keyof typeof ruleGroups.versions.rules> = {
       deletes('MemberDown', 2),
     ),
     alsoSays: [
-      { member: 2, before: null, after: null, killed: true },
+      { member: 2, works: true, before: '8.0.28', after: '8.4.8', killed: true },
+      'mysqld 8.0.28 of moco-test-2 was killed (exit code 137). If it is killed again with its pod, it leaves its redo log open, and mysqld 8.4.8 may not read that: raise terminationGracePeriodSeconds and the memory limit, or set innodb_fast_shutdown to 1, before the version changes',
+      { member: 2, works: false, before: null, after: null, killed: true },
       'moco-test-2 is down, and mysqld of its revision was killed (exit code 137) and has left its redo log open: mysqld of the update revision may not read it, so the member has to start at its own revision first',
     ],
   },
