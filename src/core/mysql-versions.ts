@@ -155,11 +155,11 @@ export function clones(donor: MysqlVersion | null, recipient: MysqlVersion | nul
   return Math.min(donor.patch, recipient.patch) >= firstCloningPatchIn80;
 }
 
-/** The oldest of those that are known, or `null`. */
-export function oldestVersion(mysqlds: readonly MysqldFacts[]): string | null {
-  const known = mysqlds.flatMap(({ version }) => (version === null ? [] : [version.version]));
-  return known.toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }))[0] ?? null;
-}
+/** The known versions of these, the oldest first. */
+export const sortedVersions = (mysqlds: readonly (KnownVersion | null)[]): readonly string[] =>
+  mysqlds
+    .flatMap((known) => (known === null ? [] : [known.version]))
+    .toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }));
 
 /**
  * Whether a `replica` may replicate from `source`: MySQL does not support a source of a newer series. `null` if a

@@ -37,13 +37,16 @@ export const versionOnVolume = (
 ): KnownVersion | null => (hasNeverStarted(pod) ? null : pod.mysqld.version);
 
 /** The version of the update revision's mysqld. */
-export const updateMysqld = (situation: Situation): KnownVersion | null =>
+export const updateMysqld = (situation: Pick<Situation, 'snapshot'>): KnownVersion | null =>
   versionOfMysqld(situation, situation.snapshot.statefulSet?.mysqld ?? null);
 
 const updateVersion = (situation: Situation): string | null => updateMysqld(situation)?.version ?? null;
 
 /** If its own image does not say it, another member that has run the same image may have. */
-function versionOfMysqld({ snapshot }: Situation, mysqld: MysqldFacts | null): KnownVersion | null {
+export function versionOfMysqld(
+  { snapshot }: Pick<Situation, 'snapshot'>,
+  mysqld: MysqldFacts | null,
+): KnownVersion | null {
   if (mysqld === null || mysqld.version !== null || mysqld.image === null) return mysqld?.version ?? null;
   const said = snapshot.members.find((one) => one.mysqld.image === mysqld.image && one.mysqld.version !== null);
   if (said !== undefined) return said.mysqld.version;

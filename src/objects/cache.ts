@@ -2,7 +2,7 @@ import { type MySQLRollout, partialRecord, type RolloutRecord, rolloutKind, whol
 import { type PolicyRecord, policyKind, projectPolicy } from '../api/rollout-policy.ts';
 import { projectSequence, type SequenceRecord, sequenceKind } from '../api/rollout-sequence.ts';
 import { type Json, object } from '../base/json.ts';
-import { oldestVersion } from '../core/mysql-versions.ts';
+import { sortedVersions } from '../core/mysql-versions.ts';
 import type { ReplicaCluster } from '../core/on-demand-facts.ts';
 import type { Unavailable } from '../kube/reflector.ts';
 import { jobs, namespaces, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
@@ -153,7 +153,8 @@ export class Cache {
     return [...new Set(keys)].flatMap((key) => {
       const cluster = this.clusters.get(...splitKey(key));
       if (key === source || !cluster?.replicatesFromElsewhere) return [];
-      return [{ cluster: key, version: oldestVersion(this.pods.by('cluster', key).map(({ mysqld }) => mysqld)) }];
+      const versions = sortedVersions(this.pods.by('cluster', key).map(({ mysqld }) => mysqld.version));
+      return [{ cluster: key, version: versions[0] ?? null }];
     });
   }
 
