@@ -22,7 +22,6 @@ export interface MysqlVersion {
 /** The source of a known version, the best one first. */
 export const versionSources = {
   server: 'the running server',
-  preflight: 'the preflight',
   record: 'the record of the data',
   tag: "the image's tag",
 } as const;
