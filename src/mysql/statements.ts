@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { parseMysqlVersion, versionText } from '../core/mysql-versions.ts';
 import {
   type CloneProgress,
@@ -93,11 +92,13 @@ export async function askWhoItIs(query: SqlQuery): Promise<WhoItIs> {
   };
 }
 
+const ipAddress = /^[0-9a-fA-F.:]{2,45}$/;
+
 /** The IP addresses of the replicas that are connected, without those that MySQL has resolved to names. */
 export async function askReplicaAddresses(query: SqlQuery): Promise<readonly string[]> {
   const rows = await query(replicaAddressesSql);
   const hosts = rows.slice(0, mostReplicaAddresses).map(([host]) => textColumn(host ?? null));
-  return hosts.filter((host) => isIP(host) !== 0);
+  return hosts.filter((host) => ipAddress.test(host));
 }
 
 /** The parts of a primary's and a replica's state that show whether commits are acknowledged. */

@@ -23,7 +23,7 @@ import type { RecentNodes } from './recent-nodes.ts';
 
 /** The sources besides the API server. */
 export interface Sources {
-  readonly cache: Pick<Cache, 'settingsSources'>;
+  readonly cache: Pick<Cache, 'settingsSources' | 'replicaClustersAt'>;
   readonly delays: DelayReader;
   readonly members: MemberReader;
   readonly moco: MocoReader;

@@ -22,7 +22,7 @@ interface KnownMysql extends Pick<MysqlReading, 'writes'> {
   readonly members: ReadonlyMap<string, Answered<MemberSaid> & Pick<MemberReading, 'last'>>;
   /** The version of each mysqld, by the uid of its pod. */
   readonly versions: ReadonlyMap<string, string>;
-  /** When a replica with this address was last seen to be connected to a member. */
+  /** When a member of another cluster with this address was last seen to be connected to a member. */
   readonly replicaAddresses: ReadonlyMap<string, number>;
   /** Since when a switchover waits for writes, or `null`. */
   readonly waitingSinceMilliseconds: number | null;
@@ -114,7 +114,10 @@ async function readMysql(
     const version = servers.get(uid)?.version ?? before?.versions.get(uid) ?? null;
     return version === null ? [] : [[uid, version] as const];
   });
-  const connected = [...servers.values()].flatMap(({ replicaAddresses }) => replicaAddresses);
+  // Whatever else a mysqld reports is not kept.
+  const connected = [...servers.values()]
+    .flatMap(({ replicaAddresses }) => replicaAddresses)
+    .filter((address) => sources.cache.replicaClustersAt([address], key).length > 0);
   const earlier = [...(before?.replicaAddresses ?? [])].filter(([, at]) => atMilliseconds - at < connectedMilliseconds);
   return {
     problem,
