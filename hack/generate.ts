@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
 import { definitions } from './crd.ts';
+import { demoPicture } from './docs/demo-picture.ts';
 import { fieldReference } from './docs/field-table.ts';
 import { rulesOfPrometheus, withHolds } from './docs/prometheus-rules.ts';
 import { questionSections } from './docs/question-tables.ts';
@@ -55,6 +56,8 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, { readonly n
   const security = 'docs/security.md';
   const written = await readFile(inProject(security), 'utf8');
   texts.set(security, { now: written, due: withSections(written, securitySections(await messagesOfPolicies())) });
+  const picture = 'docs/drawings/demo.svg';
+  texts.set(picture, { now: await readFile(inProject(picture), 'utf8'), due: await demoPicture() });
   const rules = 'config/prometheus/rules.yml';
   const source = texts.get('config/prometheus/prometheus-rule.yaml')?.due ?? '';
   return texts.set(rules, { now: await readFile(inProject(rules), 'utf8'), due: rulesOfPrometheus(source) });

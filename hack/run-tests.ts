@@ -52,12 +52,11 @@ async function buildPrograms(): Promise<string> {
 
 /** A finished lane lends its workers to the others, one after another. */
 async function runPhase(lanes: readonly Lane[]): Promise<void> {
-  const queues = lanes.map(({ files: own, workers }) => ({ waiting: durations.longestFirst(own), workers }));
-  const runLane = async ({ waiting, workers }: (typeof queues)[number]): Promise<void> => {
+  const queues = lanes.map((one) => ({ ...one, waiting: durations.longestFirst(one.files) }));
+  const runLane = async (own: (typeof queues)[number]): Promise<void> => {
     await Promise.all(
-      Array.from({ length: workers }, async () => {
-        await work(waiting);
-        for (const other of queues) await work(other.waiting);
+      Array.from({ length: own.workers }, async () => {
+        for (const { waiting, yields = false } of [own, ...queues]) await work(waiting, yields);
       }),
     );
   };
@@ -65,11 +64,12 @@ async function runPhase(lanes: readonly Lane[]): Promise<void> {
 }
 
 /** Runs workers one after another, replacing one that ends early, until no file is left. */
-async function work(waiting: string[]): Promise<void> {
+async function work(waiting: string[], yields: boolean): Promise<void> {
   while (waiting.length > 0) {
     // A single file shows its output while it runs.
     const outputFile = files.length === 1 ? null : join(temporary, `${workersStarted++}.log`);
     const worker = new WorkerProcess(settings, outputFile);
+    if (yields) worker.yield();
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
       progress.started(file);
       const result = await worker.run(file);

@@ -150,7 +150,14 @@ function controllerSettings(
   options: Options,
 ): Pick<
   ControllerOptions,
-  'defaults' | 'strategies' | 'fleetLimits' | 'mocoLease' | 'namespaces' | 'concurrency' | 'dryRunPods'
+  | 'defaults'
+  | 'strategies'
+  | 'fleetLimits'
+  | 'mocoLease'
+  | 'namespaces'
+  | 'concurrency'
+  | 'dryRunPods'
+  | 'confirmationTimeoutMilliseconds'
 > {
   return {
     defaults: {
@@ -173,6 +180,7 @@ function controllerSettings(
     namespaces: options.namespaces,
     concurrency: options.maxConcurrentReconciles,
     dryRunPods: options.dryRunPods,
+    confirmationTimeoutMilliseconds: options.confirmationTimeoutMilliseconds,
   };
 }
 

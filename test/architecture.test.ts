@@ -204,6 +204,17 @@ describe('the architecture', () => {
     expect(wide, 'comments to wrap at 120 columns').to.deep.equal([]);
   });
 
+  it('opens each file of more than 80 lines with a comment that says what it is for', () => {
+    const withoutImports = (text: string): string => text.replace(/^#!.*/, '').replace(/^(?:\s*import [^;]*;)+/, '');
+    const silent = [...source, ...sources('hack')]
+      .filter(({ text }) => text.split('\n').length > 80)
+      .filter(({ text }) => ![text, withoutImports(text)].some((one) => one.trimStart().startsWith('//')));
+    expect(
+      silent.map(({ path }) => path),
+      'files to open with one or two sentences, after the imports',
+    ).to.deep.equal([]);
+  });
+
   it('has no folder and file of the same name side by side', () => {
     const folders = new Set(source.map(({ path }) => dirname(path)));
     expect(source.map(({ path }) => path).filter((path) => folders.has(path.replace(/\.ts$/, '')))).to.deep.equal([]);

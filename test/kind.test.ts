@@ -68,7 +68,7 @@ describe('hack/kind/create.sh', () => {
     ]);
   });
 
-  it('goes on in a kind cluster that exists, and takes another image of the nodes', async () => {
+  it('continues in an existing kind cluster, and accepts another node image', async () => {
     run({ ...needed, KIND_IMAGE: 'node:1', KIND_CLUSTER: 'other' });
     expect(await called()).to.include('kind create cluster --name other --config hack/kind/kind.yaml --image node:1');
     await rm(calls);

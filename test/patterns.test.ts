@@ -122,7 +122,7 @@ describe('the patterns of the program', () => {
     expect(slow).to.deep.equal([]);
   });
 
-  it('of which exceptions are listed are still there', () => {
+  it('that are listed as exceptions still exist', () => {
     const listed = Object.entries(ofTheProcess).flatMap(([where, all]) => all.map((source) => `${where} ${source}`));
     expect(literals.map(({ where, source }) => `${where} ${source}`)).to.include.members(listed);
   });

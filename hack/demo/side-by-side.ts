@@ -16,15 +16,23 @@ const patienceMilliseconds = 10 * 60 * second;
 /** The member whose mysqld no longer starts, even before the rollout. */
 const broken = 1;
 
-/** The signs of a member, by its state. */
-const signs = { old: '●', new: '■', away: '·', broken: '×' } as const;
-type Sign = keyof typeof signs;
+/** What a member is doing. `new`: it works at the new revision. */
+export type MemberState = 'old' | 'new' | 'away' | 'broken';
+
+/** The sign of each state on a terminal. */
+const signs: Readonly<Record<MemberState, string>> = { old: '●', new: '■', away: '·', broken: '×' };
 
 /** What a cluster looks like at a moment. */
-interface Picture {
-  readonly members: readonly Sign[];
+export interface Picture {
+  readonly members: readonly MemberState[];
   readonly works: number;
   readonly acceptsCommits: boolean;
+}
+
+/** Both clusters, so many seconds of virtual time after the new image. */
+export interface Moment {
+  readonly seconds: number;
+  readonly pictures: readonly Picture[];
 }
 
 /** One of two clusters that get the same image. */
@@ -36,41 +44,84 @@ interface Side {
 }
 
 /**
- * Plays one rollout twice while a member is already down: by moco-rollout, and by the StatefulSet's own rolling update,
- * which MOCO allows under its annotation `force-rolling-update`. Prints a line for each change of either.
+ * The same rollout twice while a member is already down: by moco-rollout, and by the StatefulSet's own rolling update,
+ * which MOCO allows under its annotation `force-rolling-update`.
  */
+export class Comparison {
+  readonly #sides: readonly Side[];
+  readonly #image: string;
+
+  private constructor(sides: readonly Side[], image: string) {
+    this.#sides = sides;
+    this.#image = image;
+  }
+
+  /** Both clusters serve, with one member down. The rollout begins with `moments`. */
+  static async begin(circumstances: Circumstances, image: string): Promise<Comparison> {
+    const side = async (title: string, byKubernetes: boolean): Promise<Side> => {
+      const simulation = await begin(circumstances, byKubernetes);
+      return { title, simulation, blockedMilliseconds: 0, fewest: 3 };
+    };
+    const sides = [await side('moco-rollout', false), await side("StatefulSet's own rolling update", true)];
+    return new Comparison(sides, image);
+  }
+
+  get titles(): readonly string[] {
+    return this.#sides.map(({ title }) => title);
+  }
+
+  /** One for each second of virtual time, until every member of both is updated. To be read once. */
+  async *moments(): AsyncGenerator<Moment> {
+    for (const { simulation } of this.#sides) setImage(simulation, this.#image);
+    for (let at = 0; at < patienceMilliseconds; at += stepMilliseconds) {
+      const pictures = this.#sides.map((side) => look(side, this.#image));
+      yield { seconds: at / second, pictures };
+      if (pictures.every(({ members }) => members.every((state) => state === 'new'))) return;
+      for (const side of this.#sides) await advance(side);
+    }
+  }
+
+  /** What became of each cluster, in the order of the titles. */
+  get outcomes(): readonly string[] {
+    return this.#sides.map(({ fewest, blockedMilliseconds }) => {
+      const quorum = fewest < 2 ? 'QUORUM LOST' : 'quorum kept';
+      return `${quorum}: at least ${fewest} of 3 worked, and commits blocked for ${(blockedMilliseconds / second).toFixed(1)} s`;
+    });
+  }
+
+  end(): void {
+    for (const { simulation } of this.#sides) for (const process of simulation.processes) process.end();
+  }
+}
+
+/** Prints a line for each change of either cluster, and at the end what became of them. */
 export async function playSideBySide(
   host: Host,
   circumstances: Circumstances,
   image: string,
   speed: number,
 ): Promise<void> {
-  const [ours, theirs] = [await begin(circumstances, false), await begin(circumstances, true)];
-  const sides: readonly [Side, Side] = [
-    { title: 'moco-rollout', simulation: ours, blockedMilliseconds: 0, fewest: 3 },
-    { title: "StatefulSet's own rolling update", simulation: theirs, blockedMilliseconds: 0, fewest: 3 },
-  ];
+  const comparison = await Comparison.begin(circumstances, image);
   const legend = `${signs.old} works   ${signs.new} works, updated   ${signs.away} away or starting   ${signs.broken} broken`;
   host.out(`\nThe same rollout with moco-${clusterName}-${broken} down already, side by side:  ${legend}\n\n`);
-  host.out(
-    `  after    ${sides
-      .map(({ title }) => title.padEnd(columnWidth))
+  const inColumns = (texts: readonly string[]): string =>
+    texts
+      .map((text) => text.padEnd(columnWidth))
       .join('  ')
-      .trimEnd()}\n`,
-  );
-  for (const { simulation } of sides) setImage(simulation, image);
+      .trimEnd();
+  host.out(`  after    ${inColumns(comparison.titles)}\n`);
   let last = '';
-  for (let at = 0; at < patienceMilliseconds; at += stepMilliseconds) {
-    const pictures = sides.map((side) => look(side, image));
-    const row = pictures.map((one) => inWords(one).padEnd(columnWidth)).join('  ');
-    if (row !== last) host.out(`  ${`${at / second} s`.padEnd(7)}  ${row.trimEnd()}\n`);
+  for await (const { seconds, pictures } of comparison.moments()) {
+    const row = inColumns(pictures.map(inWords));
+    if (row !== last) host.out(`  ${`${seconds} s`.padEnd(7)}  ${row}\n`);
     last = row;
-    if (pictures.every(({ members }) => members.every((sign) => sign === 'new'))) break;
-    for (const side of sides) await advance(side);
     if (Number.isFinite(speed)) await delay(stepMilliseconds / speed);
   }
-  host.out(`\n${sides.map(summary).join('')}`);
-  for (const { simulation } of sides) for (const process of simulation.processes) process.end();
+  const outcomes = comparison.titles.map(
+    (title, side) => `  ${title.padEnd(columnWidth)}  ${comparison.outcomes[side]}\n`,
+  );
+  host.out(`\n${outcomes.join('')}`);
+  comparison.end();
 }
 
 /** Wide enough for `● × ●  2 of 3 work, COMMITS BLOCK`. */
@@ -100,19 +151,23 @@ function worksOf(simulation: Simulation, ordinal: number): boolean {
 }
 
 function look({ simulation }: Side, image: string): Picture {
-  const members = [0, 1, 2].map((ordinal): Sign => {
+  const members = [0, 1, 2].map((ordinal): MemberState => {
     const pod = simulation.members.find(({ metadata }) => metadata.name === nameOf(ordinal));
     const isNew = pod !== undefined && imageOf(pod) === image;
     if (worksOf(simulation, ordinal)) return isNew ? 'new' : 'old';
     const isOldAndThere = pod !== undefined && !isNew && pod.metadata.deletionTimestamp === undefined;
     return ordinal === broken && isOldAndThere ? 'broken' : 'away';
   });
-  const works = members.filter((sign) => sign === 'old' || sign === 'new').length;
+  const works = members.filter((state) => state === 'old' || state === 'new').length;
   return { members, works, acceptsCommits: simulation.moco.acceptsCommits };
 }
 
-const inWords = ({ members, works, acceptsCommits }: Picture): string =>
-  `${members.map((sign) => signs[sign]).join(' ')}  ${works} of ${members.length} ${works === 1 ? 'works' : 'work'}${acceptsCommits ? '' : ', COMMITS BLOCK'}`;
+/** Such as `2 of 3 work, COMMITS BLOCK`. */
+export const describe = ({ members, works, acceptsCommits }: Picture): string =>
+  `${works} of ${members.length} ${works === 1 ? 'works' : 'work'}${acceptsCommits ? '' : ', COMMITS BLOCK'}`;
+
+const inWords = (picture: Picture): string =>
+  `${picture.members.map((state) => signs[state]).join(' ')}  ${describe(picture)}`;
 
 async function advance(side: Side): Promise<void> {
   const { simulation } = side;
@@ -122,9 +177,4 @@ async function advance(side: Side): Promise<void> {
     if (!simulation.moco.acceptsCommits) side.blockedMilliseconds += stepMilliseconds / steps;
     side.fewest = Math.min(side.fewest, look(side, '').works);
   }
-}
-
-function summary({ title, fewest, blockedMilliseconds }: Side): string {
-  const quorum = fewest < 2 ? 'QUORUM LOST' : 'quorum kept';
-  return `  ${title.padEnd(columnWidth)}  ${quorum}: at least ${fewest} of 3 worked, and commits blocked for ${(blockedMilliseconds / second).toFixed(1)} s\n`;
 }

@@ -21,10 +21,10 @@ const frameMilliseconds = second / 2;
 const patienceMilliseconds = 15 * 60 * second;
 /** The last frame stays for this virtual time. */
 const lingerMilliseconds = 20 * second;
-const images = { good: 'mysql:8.4.1', bad: 'mysql:8.4.2-crash', corrected: 'mysql:8.4.3' };
+export const images = { good: 'mysql:8.4.1', bad: 'mysql:8.4.2-crash', corrected: 'mysql:8.4.3' };
 
 /** Three members that take about as long as real ones to stop, start and switch over. */
-const circumstances: Circumstances = {
+export const circumstances: Circumstances = {
   ...plainCircumstances,
   seed: 'demo',
   nodes: { ...realEnd, startMilliseconds: 3 * second, startupMilliseconds: 3 * second, crashAfterMilliseconds: second },

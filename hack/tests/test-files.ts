@@ -6,6 +6,8 @@ import { glob, readFile } from 'node:fs/promises';
 export interface Lane {
   readonly files: readonly string[];
   readonly workers: number;
+  /** Whether its processes leave the processor to those of other lanes, which have deadlines. */
+  readonly yields?: boolean;
 }
 
 /** What `make soak` runs. */
@@ -84,7 +86,7 @@ export async function phases(files: readonly string[], cores: number): Promise<r
   return [
     [lane(unit, Math.ceil(cores * 1.5))],
     [
-      lane(files.filter(isLongComputing).toSorted(byPlace), Math.ceil(cores / 2)),
+      { ...lane(files.filter(isLongComputing).toSorted(byPlace), Math.ceil(cores / 2)), yields: true },
       lane(own, Math.ceil(cores / 2)),
       ...Object.values(others).map((sharing) => lane(sharing, 1)),
     ],

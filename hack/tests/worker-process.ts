@@ -2,10 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Answer, Failure, FileResult, Order, WorkerSettings } from './messages.ts';
 
+// A worker process of the test runner, as the runner sees it.
+
 const program = fileURLToPath(new URL('worker.ts', import.meta.url));
+
+/** A third of the processor's time beside a process that doesn't yield: its own deadlines hold as well. */
+const yieldingNiceness = 5;
 
 /**
  * A process that runs test files one after the other. With an output file, everything that it and its children print
@@ -25,6 +31,11 @@ export class WorkerProcess {
     });
     if (typeof output === 'number') closeSync(output);
     this.#exited = once(this.#child, 'exit').then(([code]: number[]) => code ?? null);
+  }
+
+  /** Leaves the processor to processes that need it. */
+  yield(): void {
+    if (this.#child.pid !== undefined) setPriority(this.#child.pid, yieldingNiceness);
   }
 
   get isAlive(): boolean {

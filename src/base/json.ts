@@ -1,12 +1,12 @@
+// Reads objects of unknown shape. A value without the expected type counts as absent. So an object without labels or
+// status, or with unknown fields, never causes an exception.
+
 /** An object as the API server sent it, before projection, or a part of it. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
-
-// Reads objects of unknown shape. A value without the expected type counts as absent. So an object without labels or
-// status, or with unknown fields, never causes an exception.
 
 const nothing: Json = {};
 

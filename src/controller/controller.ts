@@ -27,7 +27,17 @@ import { SequenceReconciler } from './sequence-reconciler.ts';
 export interface ControllerOptions
   extends Pick<
     Context,
-    'client' | 'world' | 'delays' | 'members' | 'mysql' | 'log' | 'defaults' | 'strategies' | 'holder' | 'isLeading'
+    | 'client'
+    | 'world'
+    | 'delays'
+    | 'members'
+    | 'mysql'
+    | 'log'
+    | 'defaults'
+    | 'strategies'
+    | 'holder'
+    | 'isLeading'
+    | 'confirmationTimeoutMilliseconds'
   > {
   readonly readCheck: CheckReader;
   readonly metrics: {

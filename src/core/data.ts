@@ -3,9 +3,9 @@ import { opens, parseMysqlVersion } from './mysql-versions.ts';
 import type { Situation } from './situation.ts';
 import type { DataRecord, DataRecordFacts, LastRun } from './snapshot.ts';
 
-// The data of a member, and the newest revision whose mysqld has started on them. A revision is named after the hash of
-// its template, so revisions with the same name are the same one and need no order: a member may come back at the
-// revision of its data, and every other one except the update revision counts as older.
+// The newest revision whose mysqld has started on the data of a member. A revision is named after the hash of its
+// template, so comparing names is enough, and revisions need no order: a member may come back at the revision of its
+// data, and every other one except the update revision counts as older.
 
 /** After this time the claim is read again before a decision depends on it. */
 const freshSeconds = 60;
@@ -76,14 +76,14 @@ const ordinalsOf = ({ members, missing }: Situation): readonly number[] => [
 const isRolling = ({ members, missing, updateRevision }: Situation): boolean =>
   updateRevision !== '' && (members.some(({ updated }) => !updated) || missing.length > 0);
 
-/** The members for which only their claims can say which mysqld has started on their data. */
+/** The members whose claims are the only evidence of which mysqld has started on their data. */
 export const unsureData = (situation: Situation): readonly number[] =>
   ordinalsOf(situation).filter((ordinal) => !lastRunOf(situation, ordinal)?.worked);
 
 /**
- * The members whose claims have to be read: again and again those of unknown data; once, while new pods come up at the
- * current revision, those that wait for the update. A later process may find these without a pod, and has only their
- * claims to learn at which revision they may come back.
+ * The members whose claims have to be read. Those of members with unknown data are read repeatedly. While new pods
+ * start at the current revision, those of members that wait for the update are read once: a later process may find such
+ * a member without a pod, and then only its claim shows at which revision it may come back.
  */
 export function unreadData(situation: Situation): readonly number[] {
   const { policy, deadlines, members, snapshot } = situation;
@@ -98,13 +98,13 @@ export function unreadData(situation: Situation): readonly number[] {
   });
 }
 
-/** A mysqld that has to be noted on the claim of a member's data. */
+/** A mysqld that has to be recorded on the claim of a member's data. */
 export type DueRecord = Omit<LastRun, 'worked'>;
 
 /**
  * Records that claims of members lack, as far as is known: that a mysqld of the update revision may have started on the
- * data, and upgraded them; or that the previous one works on them, which nobody has noted if no rollout led to it. A
- * note of the update revision stays, whichever mysqld works now.
+ * data, and so may have upgraded them; or that the previous one works on them, which is not recorded if no rollout led
+ * to it. A record of the update revision stays, whichever mysqld works now.
  */
 export function dueRecords(situation: Situation): readonly DueRecord[] {
   const { snapshot, policy, updateRevision } = situation;

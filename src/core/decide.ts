@@ -16,6 +16,7 @@ import { asksOf, awaitedBy, type Hold, isAnswer, isRequestedByUser, isTurn } fro
 import { cloneAdvancedForSeconds } from './rules/cloning.ts';
 import { asksMoco } from './rules/moco.ts';
 import { isOfItsWrite } from './rules/not-done.ts';
+import { asksNodesStill } from './rules/preflight.ts';
 import { type Situation, survey } from './situation.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
 import { watched } from './watched.ts';
@@ -54,7 +55,6 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
   const stale = situation.members.filter((member) => !member.updated).length;
   const complete = isComplete(situation, stale);
   lookAgain(situation);
-  lookAtNodes(situation);
   const { next, unread } = choose(situation, procedure, by);
   const { outcome, asks, pass } = watched(situation, next, complete);
   const { step, hold, blocked } = withNewPods(situation, outcome, by);
@@ -186,15 +186,14 @@ function beneath(situation: Situation, { candidate }: NextStep, hold: Hold | nul
 
 /** Questions that no rule asks, since no hold depends on their answers. */
 function ofFacts(situation: Situation): readonly Question[] {
-  const { snapshot } = situation;
-  const { statefulSet, members, preflightPodsExist } = snapshot;
+  const { statefulSet, members } = situation.snapshot;
   const mayUpdateInPlace = statefulSet?.observed === true && members.some(({ inPlace }) => inPlace !== null);
   const [unread, notes] = [unreadData(situation), dueRecords(situation)];
   return [
     ...(unread.length > 0 || notes.length > 0 ? [{ kind: 'data', members: unread, notes } as const] : []),
     ...(mayUpdateInPlace ? [{ kind: 'inPlace' } as const] : []),
     ...asksMoco(situation),
-    ...(preflightPodsExist ? [{ kind: 'preflight', begins: false } as const] : []),
+    ...asksNodesStill(situation),
   ];
 }
 
@@ -203,13 +202,6 @@ const detailsOf = ({ snapshot }: Situation): Question => ({
   createFailure: false,
   contention: snapshot.contention !== null,
 });
-
-/** A node is never asked for longer than the limit, even while the rollout is held. */
-function lookAtNodes({ snapshot, policy, deadlines }: Situation): void {
-  for (const { forSeconds } of snapshot.preflight?.awaited ?? []) {
-    if (forSeconds > 0) deadlines.reached(forSeconds, policy.preflightTimeoutSeconds);
-  }
-}
 
 /** A rollout is over once it is complete, not once every pod has the new label. */
 function isStuck(situation: Situation, complete: boolean, hold: Hold | null): boolean {

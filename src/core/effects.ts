@@ -21,7 +21,7 @@ export const effectKinds = {
   takesBack: 'a switchover that this program has requested is withdrawn',
   awaitsMoco: "MOCO's partition controller moves the rollout, and this program watches it",
   mocoTakes: "MOCO's partition controller is about to replace the member",
-  keepsDemotion: 'a demotion that this program has requested goes on',
+  keepsDemotion: 'a demotion that this program has requested continues',
   brings: 'the member gets something of the update revision, even if only its label',
   mustReturn: 'a mysqld that may be running stops, now or after a switchover, and another pod has to take its place',
   changesInPlace: 'the running pod of the member is changed',

@@ -1,3 +1,5 @@
+// The types of an update in place: what changes in a running pod, why a pod cannot be changed, and the settings.
+
 /**
  * What a resize and the following patch change in a running pod, so that it becomes what the update revision would have
  * created.

@@ -1,3 +1,5 @@
+// The types of facts that no watch delivers: the answers to questions. "Not asked" and "no answer" are values of them.
+
 /** What Prometheus answered the last time it was asked about a check. */
 export type CheckReading =
   | { readonly kind: 'passing' }

@@ -1,3 +1,5 @@
+// The kinds of objects that the program reads and writes, and their paths in the API server.
+
 /** A kind of object as the API server serves it. */
 export interface ResourceKind {
   /** Empty for the core group. */

@@ -1,6 +1,8 @@
 import { type Json, milliseconds, object, objects, text } from '../base/json.ts';
 import { shortened } from '../base/text.ts';
 
+// What `metadata.managedFields` shows: who has set a field, and since when.
+
 /** Kubernetes writes times in whole seconds. */
 const timestampsMilliseconds = 1000;
 

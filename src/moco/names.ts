@@ -1,7 +1,5 @@
-/**
- * The names of MOCO and this program in the API server: labels, annotations, containers, conditions. MOCO's names
- * appear only in this folder. They are those of MOCO 0.36.
- */
+// The names of MOCO and this program in the API server: labels, annotations, containers, conditions. MOCO's names
+// appear only in this folder. They are those of MOCO 0.36.
 
 /** The labels of every MOCO object of a cluster, and the selectors of the PDB and the StatefulSet. */
 export const appNameLabel = 'app.kubernetes.io/name';

@@ -1,3 +1,5 @@
+// Reads and subtracts sets of GTIDs, to find out which transactions a replica lacks.
+
 /** From and to, both inclusive. */
 type GtidInterval = readonly [from: number, to: number];
 

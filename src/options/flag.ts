@@ -109,6 +109,13 @@ const durationSchema = {
   not: { pattern: '^[^1-9]*$' },
 };
 
+/** Milliseconds, no more than `most`. */
+export const durationUpTo = (most: number): Kind<number> =>
+  kind('<duration>', durationSchema, (given) => {
+    const read = parseDuration(given);
+    return read.kind === 'value' && read.value > most ? unreadable(`a duration of at most ${most / 1000}s`) : read;
+  });
+
 /** Milliseconds. */
 export const duration = kind('<duration>', durationSchema, parseDuration);
 

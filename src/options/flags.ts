@@ -6,6 +6,7 @@ import {
   boolean,
   choice,
   duration,
+  durationUpTo,
   type Flag,
   integer,
   interval,
@@ -215,6 +216,10 @@ export const flags = {
   partitionUpdateIntervalMilliseconds: interval(
     'partition-update-interval=0',
     'minimum time between two partitions lowered by this program, in all clusters together; 0 means none',
+  ),
+  confirmationTimeoutMilliseconds: durationUpTo(10_000)(
+    'confirmation-timeout=2s',
+    'how old the facts of a step may be when it is sent, at most 10s; longer for an API server that is slow or far away, but what changes meanwhile goes unnoticed',
   ),
   dryRunPods: boolean(
     'dry-run-pods=true',

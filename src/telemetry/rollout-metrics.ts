@@ -6,6 +6,7 @@ import { Declared, labelValue, type Series } from './declared.ts';
 /** From a member that starts in seconds to one that clones for hours. */
 const memberBucketsSeconds = [1, 2, 5, 10, 20, 40, 60, 90, 120, 180, 300, 600, 1200, 1800, 3600, 7200];
 const switchoverBucketsSeconds = [0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 45, 60, 90, 120];
+const questionBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const rolloutBucketsSeconds = [5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400];
 
 /**
@@ -209,6 +210,12 @@ export class RolloutMetrics extends ClusterMetrics {
     'moco_rollout_duration_seconds',
     'Time from the first stale member of an update revision until no member was stale.',
     rolloutBucketsSeconds,
+  );
+  readonly questionDurationSeconds = this.histogram(
+    'moco_rollout_question_duration_seconds',
+    'Time from a question to its answer, by question: what is asked before a step, including the confirmation of the step.',
+    questionBucketsSeconds,
+    'question',
   );
 
   override setCluster(cluster: ClusterName, values: Partial<ClusterValues>): void {

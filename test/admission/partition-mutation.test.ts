@@ -78,7 +78,7 @@ describe('the partition mutation', () => {
         mocoStatefulSet({ metadata: { resourceVersion: '1', generation: 1, managedFields: [{ time: 'a' }] } }),
         mocoStatefulSet({ metadata: { resourceVersion: '2', generation: 2, managedFields: [{ time: 'b' }] } }),
       ],
-      'takes null and nothing for the same where there are no labels and the like': [
+      'treats null and absent fields alike, such as labels': [
         mocoStatefulSet({ metadata: { labels: null, annotations: null, finalizers: null } }),
         mocoStatefulSet({ metadata: { labels: {}, annotations: {}, finalizers: [] } }),
       ],
@@ -105,7 +105,7 @@ describe('the partition mutation', () => {
         at(1),
         partition(3),
       ],
-      'takes replicas that aren’t given for 1': [
+      'treats missing replicas as 1': [
         at(1),
         strategy(atPartition(0), { replicas: null, ...newTemplate }),
         partition(1),
@@ -166,7 +166,7 @@ describe('the partition mutation', () => {
       'leaves a new one at OnDelete': [null, onDelete],
     },
     'revisions-kept': {
-      'pins the partition of one whose new pods come up at the current revision, although it alone is lowered': [
+      'pins the partition of one whose new pods start at the current revision, although only it is lowered': [
         kept(atPartition(3)),
         kept(atPartition(2)),
         partition(3),
@@ -216,7 +216,7 @@ describe('the partition mutation', () => {
   }
 
   const foreign = {
-    'leaves what nobody owns': ownedBy(),
+    'leaves what has no owner': ownedBy(),
     'leaves what has owners of another kind': ownedBy({ kind: 'Deployment' }),
     'leaves what is owned by a MySQLCluster of another group': ownedBy({ apiVersion: 'mysql.oracle.com/v2' }),
     'leaves what has another owner beside its MySQLCluster': ownedBy({}, { kind: 'Deployment' }),
@@ -258,7 +258,7 @@ describe('the partition mutation', () => {
     mocoStatefulSet({ ...annotated(isForced ? forced : {}), spec: { updateStrategy, replicas, template: image } }),
   );
 
-  it('changes nothing when it is asked again about what it made', () => {
+  it('changes nothing when it gets its own result again', () => {
     assert(
       property(statefulSets, oneof(statefulSets, constant(null)), (after, before) => {
         const made = applyPatch(after, mutatePartition(after, before).patch);
@@ -267,7 +267,7 @@ describe('the partition mutation', () => {
     );
   });
 
-  it('leaves what an update made as it is when nothing changes after it', () => {
+  it('leaves the result of an update unchanged if nothing else changes', () => {
     assert(
       property(statefulSets, oneof(statefulSets, constant(null)), (after, before) => {
         const made = applyPatch(after, mutatePartition(after, before).patch);

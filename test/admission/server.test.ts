@@ -77,7 +77,7 @@ describe('the webhook over TLS', () => {
     });
   }
 
-  it('accepts a body of exactly the limit, which holds two objects as large as the API server takes', async () => {
+  it('accepts a body of exactly the limit, enough for two objects of the largest size that the API server accepts', async () => {
     expect(bodyLimitBytes).to.be.above(2 * 3 * 1024 * 1024);
     const full = JSON.stringify(reviewOf()).padEnd(bodyLimitBytes, ' ');
     for (const sent of [{}, chunked]) expect((await webhook.post(full, sent)).status).to.equal(200);
@@ -100,7 +100,7 @@ describe('the webhook over TLS', () => {
     }
   });
 
-  it('answers 500 with a sentence to an extremely deep object, and goes on', async () => {
+  it('answers 500 with a sentence to an extremely deep object, and continues', async () => {
     const levels = mostValues / 2 - 1000;
     const deep = '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);
     const object = mocoStatefulSet({ spec: { template: 'DEEP' } });

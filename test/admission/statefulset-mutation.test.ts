@@ -90,7 +90,7 @@ describe('the StatefulSet mutation', () => {
       expect(made({ replicas: 3, updateStrategy: pinned(3) })).to.deep.equal({ because: 'already-kept', patch: [] });
     });
 
-    it('takes replicas that aren’t given for 1', () => {
+    it('treats missing replicas as 1', () => {
       expect(made({ updateStrategy: pinned(1) })).to.include({ because: 'already-kept' });
     });
 
@@ -111,13 +111,13 @@ describe('the StatefulSet mutation', () => {
       }
     });
 
-    it('means nothing without the other label', () => {
+    it('has no effect without the other label', () => {
       const metadata = { labels: { 'moco-rollout.io/new-pods': 'CurrentRevision' } };
       expect(mutateStatefulSet({ metadata, spec: { replicas: 3 } }).because).to.equal('not-labelled');
     });
   });
 
-  describe('in a dry run that asks who keeps the strategy', () => {
+  describe('in a dry run that asks which admission keeps the strategy', () => {
     const annotations = { 'moco-rollout.io/admission-probe': 'true' };
     const answer = { op: 'add', path: '/metadata/annotations/moco-rollout.io~1admission-probe', value: 'webhook' };
 
@@ -133,7 +133,7 @@ describe('the StatefulSet mutation', () => {
       }
     });
 
-    it('answers once, and not where it keeps nothing', () => {
+    it('answers once, and not if it does not keep the strategy', () => {
       const answered = { 'moco-rollout.io/admission-probe': 'webhook' };
       for (const metadata of [
         { labels, annotations: answered },
@@ -145,7 +145,7 @@ describe('the StatefulSet mutation', () => {
     });
   });
 
-  it('changes nothing when it sees again what it made', () => {
+  it('changes nothing when it gets its own result again', () => {
     assert(
       property(anything(), (updateStrategy) => {
         const first = mutateStatefulSet({ metadata: { labels }, spec: { updateStrategy } });

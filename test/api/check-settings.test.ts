@@ -12,7 +12,7 @@ describe('checks in the settings', () => {
     expect(problem([check({}), check({ name: 'a-2' })])).to.equal(null);
   });
 
-  it('may say what it means that there is no data', () => {
+  it('may define what missing data means', () => {
     for (const noData of ['Pass', 'Fail', 'Wait']) expect(problem([check({ noData })])).to.equal(null);
     expect(problem([check({ noData: 'pass' })])).to.match(
       /^expected spec\.checks\[0\]\.noData to be Pass or Fail or Wait/,

@@ -24,7 +24,7 @@ describe('the CRDs', () => {
         expect(undescribed.map(({ path }) => path)).to.deep.equal([]);
       });
 
-      it('have no word that YAML 1.1 takes for true or false, as kubectl reads it', () => {
+      it('have no word that YAML 1.1 reads as true or false, as kubectl does', () => {
         const ofSpec = fields.filter(({ path }) => path.startsWith('.spec'));
         const isNoWord = (word: unknown): boolean => /^(y|yes|n|no|true|false|on|off)$/i.test(String(word));
         expect(ofSpec.filter(({ schema: { enum: words = [] } }) => words.some(isNoWord))).to.deep.equal([]);

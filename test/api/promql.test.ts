@@ -52,7 +52,7 @@ describe('a query for data that is missing', () => {
     expect(missingDataOf('vector(0)')).to.equal(null);
   });
 
-  it('is none where there are no such members', () => {
+  it('is none if there are no such members', () => {
     const [about] = checksAbout([{ name: 'x', query: 'a{pod=~"$updated"} > 2 * b{pod=~"$stale"}' }], {
       updated: [],
       stale: ['moco-a.b-0', 'moco-a.b-1'],

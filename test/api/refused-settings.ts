@@ -6,7 +6,7 @@ interface Refused {
   readonly spec: object;
   /** The message of the program. */
   readonly message: string;
-  /** Some of the answer of the API server; `undefined` if its CRD can not say it, or another row stands for it. */
+  /** Some of the answer of the API server; `undefined` if its CRD cannot say it, or another row stands for it. */
   readonly answer: RegExp | undefined;
 }
 

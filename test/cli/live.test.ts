@@ -3,7 +3,7 @@ import type { Host } from '../../src/cli/host.ts';
 import { displayOf } from '../../src/cli/terminal/live.ts';
 
 describe('what is written into a pipe while something is watched', () => {
-  it('is a line for each change, but none for a new place in a queue alone', () => {
+  it('is a line for each change, except for a mere change of the place in a queue', () => {
     const lines: string[] = [];
     const host = { terminal: () => null, wall: () => 0, out: (text: string) => void lines.push(text) };
     const show = displayOf<string>(

@@ -34,7 +34,7 @@ describe('release on a real control plane', () => {
   }
 
   scenario(
-    'gives an idle cluster back, which a controller with the gate on leaves alone from then on',
+    'releases an idle cluster, which a controller with the gate on leaves alone from then on',
     { replicas: 1 },
     async (cluster) => {
       const { status, out, err } = await cli(asAdmin(), ['release', 'x', '-n', cluster.namespace]);
@@ -56,7 +56,7 @@ describe('release on a real control plane', () => {
     },
   );
 
-  scenario('in the middle of a rollout leaves what is stale to partitions', {}, async (cluster) => {
+  scenario('in the middle of a rollout leaves stale members to partitions', {}, async (cluster) => {
     await cluster.setting({ partition: 2 });
     await cluster.setImage('mysql:8.4.9');
     await cluster.holds('PartitionReached');

@@ -171,7 +171,7 @@ printf '#!/bin/sh\\n' > "$previous"; chmod +x "$previous"`.replace('exit 0\nprin
     );
   });
 
-  it('takes the lock of a dead process, and releases it', async () => {
+  it('takes over the lock of a dead process, and releases it', async () => {
     const gone = spawn('/bin/sh', ['-c', 'exit 0']);
     await once(gone, 'exit');
     const lock = join(directory, 'lock');

@@ -260,7 +260,7 @@ describe('Kubernetes, of a pod under OnDelete', function () {
       });
     }
 
-    it('can not be resized while its kubelet reports no resources of a running container', async () => {
+    it('cannot be resized while its kubelet reports no resources of a running container', async () => {
       const running = {
         name: 'one',
         image: image('1'),

@@ -111,7 +111,7 @@ describe('updates in place on a real control plane', () => {
   });
 
   // The node has lost it since it last reported its images.
-  scenario('stop at an image that can not be pulled, while every mysqld goes on', withSidecar, async (cluster) => {
+  scenario('stop at an image that cannot be pulled, while every mysqld keeps running', withSidecar, async (cluster) => {
     await cluster.setting(inPlace({ containers: ['user-sidecar'] }));
     cluster.breakContainer(2, 'user-sidecar', 'imagePull');
     const ids = idsOf(cluster, mysqldContainer);

@@ -1,6 +1,6 @@
-import { realWorld, type World } from '../../src/base/world.ts';
+import type { World } from '../../src/base/world.ts';
 import { isNotFound } from '../../src/kube/api-error.ts';
-import { type Connection, connect } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/connection.ts';
 import { path } from '../../src/kube/resource.ts';
 import {
   type ControlPlane,
@@ -14,7 +14,7 @@ import type { KubernetesObject, MySQLCluster, StatefulSet } from '../support/moc
 import { type SampleOptions, sampleCluster } from '../support/moco/sample.ts';
 import { type MocoWebhookServer, startMocoWebhookServer } from '../support/moco/webhook-server.ts';
 import type { WrittenKind } from '../support/moco/write.ts';
-import { ObjectClient } from '../support/object-client.ts';
+import { accessWith, type ObjectClient } from '../support/object-client.ts';
 import { admissionPolicyFlags } from '../support/stage/admission-policy.ts';
 
 /** Long enough for the control plane to be built from nothing on a slow machine. */
@@ -44,10 +44,9 @@ export async function installed({
     await webhook?.stop();
   };
   try {
-    connection = connect({ kubeconfigPath: controlPlane.adminKubeconfig });
+    const { client, world, connection: own } = accessWith(controlPlane.adminKubeconfig);
+    connection = own;
     webhook = await startMocoWebhookServer();
-    const world = realWorld(connection.exchange);
-    const client = new ObjectClient({ world, qps: 1000, burst: 1000 });
     await installMoco(client, world, webhook, installation);
     return { controlPlane, client, world, stop };
   } catch (error) {

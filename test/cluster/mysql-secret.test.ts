@@ -19,10 +19,10 @@ async function problemAt(cluster: RolloutCluster, partition: number, image: stri
   return cluster.now.rollout?.status?.mysqlProblem;
 }
 
-describe('the password with which MySQL itself is asked', () => {
+describe('the password with which MySQL itself is queried', () => {
   const { scenario, stage } = useRollouts(ownScene({ network }, flags, (cluster) => cluster.isTaken()));
 
-  scenario('is not read where nobody has allowed it, and the rollout goes on', {}, async (cluster) => {
+  scenario('is not read without permission, and the rollout continues', {}, async (cluster) => {
     const problem = await problemAt(cluster, 2, 'mysql:8.4.9');
     expect(problem).to.equal(`the controller may not read the Secret ${cluster.namespace}/moco-x`);
     await cluster.setting({ partition: null });
@@ -38,7 +38,7 @@ describe('the password with which MySQL itself is asked', () => {
     await cluster.completes();
   });
 
-  scenario('is in nothing that the controller says, though each member says it', {}, async (cluster) => {
+  scenario('is in no output of the controller, although each member reports it', {}, async (cluster) => {
     await cluster.kubectl('apply', '-k', 'config/replication-facts');
     const password = randomBytes(12).toString('hex');
     await cluster.kubectl('delete', 'secret', 'moco-x', '--ignore-not-found');

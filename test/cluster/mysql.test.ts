@@ -86,7 +86,7 @@ describe('a real mysqld', function () {
     expect(last).to.deep.equal(expected);
   }
 
-  it('says what a replica has not received, although its threads run and its delay is nothing', async () => {
+  it('reports what a replica has not received, although its threads run and its delay is 0', async () => {
     link.isOpen = false;
     for (let id = 1; id <= 9; id += 1) await source.run(`INSERT INTO d.t VALUES (${id}, 'a row of a user')`);
     const behind = await ask();
@@ -100,7 +100,7 @@ describe('a real mysqld', function () {
     await until(async () => (await ask()).replica, caughtUp);
   });
 
-  it('says what a replica has received and not applied, and whether its applier works', async () => {
+  it('reports what a replica has received and not applied, and whether its applier works', async () => {
     await replica.run('STOP REPLICA SQL_THREAD');
     for (const id of [11, 12, 13]) await source.run(`INSERT INTO d.t VALUES (${id}, 'a row of a user')`);
     const stopped = { runs: false, error: 0 };
@@ -117,7 +117,7 @@ describe('a real mysqld', function () {
     await until(async () => (await ask()).replica, caughtUp);
   });
 
-  it('says whether a replica acknowledges, which what it has received does not', async () => {
+  it('reports whether a replica acknowledges, which does not follow from what it has received', async () => {
     await source.run(
       'SET GLOBAL rpl_semi_sync_master_timeout = 86400000',
       'SET GLOBAL rpl_semi_sync_master_enabled = ON',
@@ -153,7 +153,7 @@ describe('a real mysqld', function () {
     await source.run('SET GLOBAL rpl_semi_sync_master_enabled = OFF');
   });
 
-  it('says which writes are open, what they wait for, and nothing of reads', async () => {
+  it('reports which writes are open and what they wait for, and no reads', async () => {
     const [idle, reads, waits, alters] = await Promise.all([1, 2, 3, 4].map(() => source.session()));
     if (!idle || !reads || !waits || !alters) throw new Error('expected four sessions');
     await idle.query('BEGIN');
@@ -173,7 +173,7 @@ describe('a real mysqld', function () {
     await until(shown, []);
   });
 
-  it('is not taken for one without open writes where it does not show them', async () => {
+  it('does not count as free of open writes if it does not show them', async () => {
     const shows = (enabled: string) =>
       source.run(
         `UPDATE performance_schema.setup_instruments SET ENABLED = '${enabled}' WHERE NAME = 'wait/lock/metadata/sql/mdl'`,
@@ -233,7 +233,7 @@ describe('a real mysqld', function () {
     expect(await readClone(world, member('replica', replica), { user, password }, never)).to.equal(null);
   });
 
-  it('changes nothing when it is asked', async () => {
+  it('is not changed by being queried', async () => {
     const before = await source.run('SELECT @@gtid_executed AS executed');
     await answers();
     expect(await source.run('SELECT @@gtid_executed AS executed')).to.deep.equal(before);
@@ -247,7 +247,7 @@ describe('a real mysqld', function () {
     expect(said.get('plain')).to.deep.equal({ kind: 'primary', needed: 0, acknowledging: 0 });
   });
 
-  it('refuses a wrong password, and its error has nothing of it', async () => {
+  it('refuses a wrong password, and its error does not contain it', async () => {
     const { said, isDenied } = await answers({ account: { user, password: 'another secret' } });
     expect(isDenied).to.equal(true);
     expect([...said.values()]).to.deep.equal(
@@ -255,7 +255,7 @@ describe('a real mysqld', function () {
     );
   });
 
-  it('is not taken for a wrong password while a member has not refused it', async () => {
+  it('is no proof of a wrong password while another member has not refused it', async () => {
     const isDeaf = { ...member('deaf', source), address: { ip: '127.0.0.1', port: 9 } };
     const { said, isDenied } = await answers({ account: { user, password: 'another secret' }, replicas: [isDeaf] });
     expect(said.get('source')).to.deep.equal({ kind: 'unknown', message: 'ER_ACCESS_DENIED_ERROR' });

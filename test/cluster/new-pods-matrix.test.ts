@@ -21,7 +21,7 @@ import {
   writes,
 } from './statefulset-writes.ts';
 
-/** Writes to a StatefulSet whose new pods come up at the current revision, and what they come to. */
+/** Writes to a StatefulSet whose new pods start at the current revision, and what they come to. */
 const results: Readonly<Partial<Record<Title, Result>>> = {
   "MOCO's re-apply": 'no field',
   // As MOCO's partition controller patches it.
@@ -76,7 +76,7 @@ function matrix(ground: Ground, way: AdmissionWay): void {
     expect(await here.clusters.strategy(name)).to.deep.equal(at(2));
   });
 
-  it('let a pod that is taken come back at the current revision, and no other go', async () => {
+  it('let a deleted pod come back at the current revision, and replace no other', async () => {
     const { clusters } = here;
     const name = await makeKept();
     const before = await allPods(name);

@@ -16,7 +16,7 @@ describe('new pods at the current revision beside moco-controller 0.36', () => {
   const { scenario } = useRollouts(realMocoScene);
 
   scenario(
-    'let a lost member come back as it was while the rollout is held, whatever MOCO’s partition controller writes',
+    'let a lost member come back at its revision while the rollout is held, whatever MOCO’s partition controller writes',
     {},
     async (cluster) => {
       cluster.patientFor(patienceMilliseconds);

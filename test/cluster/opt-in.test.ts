@@ -81,7 +81,7 @@ describe('clusters that are adopted one after the other', () => {
   });
 
   scenario(
-    'go on with whatever is stale where MOCO’s partitions were in the middle of a rollout',
+    'continue with the stale members if MOCO’s partitions were in the middle of a rollout',
     {},
     async (cluster) => {
       cluster.neverSchedule(1);
@@ -101,7 +101,7 @@ describe('clusters that are adopted one after the other', () => {
     },
   );
 
-  scenario('never let an updated member come up at an older revision again', {}, async (cluster) => {
+  scenario('never let an updated member start at an older revision again', {}, async (cluster) => {
     await cluster.setting({ strategy: 'OnDelete' });
     await cluster.isTaken();
     // A member that does not serve keeps the current revision from being moved on.

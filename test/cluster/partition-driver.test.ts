@@ -26,7 +26,7 @@ describe('a rollout by this program’s partitions, without MOCO’s partition c
     });
   });
 
-  it('begins at partition = replicas, is held back while no controller runs, and then takes one member after the other', async function held() {
+  it('begins at partition = replicas, waits while no controller runs, and then replaces one member after the other', async function held() {
     this.timeout(scenarioDeadlineMilliseconds);
     const cluster = newCluster();
     await judged(cluster, async () => {

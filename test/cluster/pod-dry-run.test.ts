@@ -35,7 +35,7 @@ describe('a dry run that creates a pod whose name exists', function () {
     expect(await dryRun(pod())).to.match(/AlreadyExists.*"one" already exists/s);
   });
 
-  it('is refused by PodSecurity before its name is looked at', async () => {
+  it('is refused by PodSecurity before its name is checked', async () => {
     await controlPlane().kubectl('label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted');
     expect(await dryRun(pod()))
       .to.contain('violates PodSecurity "restricted:latest"')

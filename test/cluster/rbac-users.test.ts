@@ -94,7 +94,7 @@ const doneWithout = [
 describe('the command line under the roles of config/users', () => {
   const { scenario, stage } = useRollouts();
 
-  scenario('does what each role is there for, and says what it did and what it may not', {}, async (cluster) => {
+  scenario('does what each role allows, and says what was done and what was refused', {}, async (cluster) => {
     const { namespace } = cluster;
     const { controlPlane } = stage();
     await controlPlane.kubectl('apply', '-f', join(configDirectory, 'users'));

@@ -10,7 +10,7 @@ describe('while moco-controller 0.36 is away', () => {
   const { stage, scenario } = usePatientRollouts(newRealMocoScene());
 
   // A rollout that rests at the current revision would stop earlier: MOCO's webhook for StatefulSets is away as well.
-  scenario('no working member is evicted, and the rollout goes on once it is back', {}, async (cluster) => {
+  scenario('no working member is evicted, and the rollout continues once it is back', {}, async (cluster) => {
     await cluster.setting({ minReadySeconds: 60 });
     await cluster.setImage(newImage);
     await cluster.until(

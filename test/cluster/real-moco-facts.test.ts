@@ -55,7 +55,7 @@ describe('facts that are not what they look like, with moco-controller 0.36', ()
       spec: { containers: [container], nodeSelector: { nowhere: 'to-be-found' } },
     });
     await cluster.setImage(newImage);
-    // It counts for MOCO's budget, which the disruption controller can not compute with a pod of another controller.
+    // It counts for MOCO's budget, which the disruption controller cannot compute with a pod of another controller.
     await cluster.holds('BlockedByPDB');
     const left = await cluster.kubectl('get', 'pod', cluster.podName(7), '-o', 'jsonpath={.metadata.uid}');
     expect(left).to.equal(foreign.metadata.uid);

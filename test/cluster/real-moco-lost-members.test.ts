@@ -9,7 +9,7 @@ const newImage = 'mysql:8.4.9';
 const badImage = 'mysql:8.4.9-missing';
 
 // A drain and `kubectl delete pod` take members whose rollout is held. MOCO's own partition controller runs all the time.
-describe('members that somebody else takes, with moco-controller 0.36', () => {
+describe('members whose pods somebody else deletes, with moco-controller 0.36', () => {
   const rollouts = usePatientRollouts();
   const scenario: typeof rollouts.scenario = (sentence, options, play) =>
     rollouts.scenario(sentence, options, (cluster) => {

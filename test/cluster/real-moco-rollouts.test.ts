@@ -37,7 +37,7 @@ describe('rollouts with moco-controller 0.36', () => {
     expect(others.filter((step) => step.startsWith('evict'))).to.include.members(['evict 1', 'evict 2']);
   });
 
-  scenario('say who refuses evictions, and go on when nobody does', {}, async (cluster) => {
+  scenario('say who refuses evictions, and continue when nobody does', {}, async (cluster) => {
     const policy = await refuseEvictions(stage(), cluster);
     await cluster.setImage(newImage);
     await cluster.holds('StepRefused');
@@ -54,7 +54,7 @@ describe('rollouts with moco-controller 0.36', () => {
   });
 
   scenario(
-    'leave a protected replica, which was primary, until MOCO takes the annotation off',
+    'leave a protected replica, which was primary, until MOCO removes the annotation',
     { spec: { maxDelaySecondsForPodDeletion: 10 } },
     async (cluster) => {
       cluster.moco({ lagSeconds: { 2: 30 } });

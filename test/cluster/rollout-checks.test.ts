@@ -67,7 +67,7 @@ describe('a rollout with checks that Prometheus itself answers', () => {
   }
 
   scenario(
-    'is held when a query turns failing in the middle of it, and goes on when it is mended',
+    'is held when a query begins to fail in the middle of it, and continues once it passes',
     {},
     async (cluster) => {
       cluster.patientFor(minute);

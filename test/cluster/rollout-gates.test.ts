@@ -14,7 +14,7 @@ const limitRanges: ResourceKind = {
 describe('a rollout that is held', () => {
   const { scenario } = useRollouts();
 
-  scenario('says why Kubernetes can not make a member again', {}, async (cluster) => {
+  scenario('says why Kubernetes cannot recreate a member', {}, async (cluster) => {
     const range = {
       metadata: { name: 'least', namespace: cluster.namespace },
       spec: { limits: [{ type: 'Container', min: { cpu: '1' } }] },

@@ -25,10 +25,10 @@ async function allow(cluster: RolloutCluster): Promise<void> {
   );
 }
 
-describe('images that are fetched before anybody is taken', () => {
+describe('images that are fetched before any member is replaced', () => {
   const { scenario } = useRollouts();
 
-  scenario('hold the rollout where they can not be had, until they are there', {}, async (cluster) => {
+  scenario('hold the rollout if they cannot be pulled, until they are available', {}, async (cluster) => {
     await allow(cluster);
     await cluster.setting({ preflight: 'NodesAndConfiguration' });
     await cluster.setImage('mysql:8.4.9-missing');

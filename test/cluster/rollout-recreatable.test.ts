@@ -5,7 +5,7 @@ import { revisionHashLabel } from '../../src/moco/names.ts';
 import { dataVolume } from '../support/moco/names.ts';
 import { useRollouts } from './rollout-fixture.ts';
 
-describe('a member that would not come back as what it was, with a policy', () => {
+describe('a member whose replaced pod could not come back, with a policy', () => {
   const { scenario } = useRollouts();
 
   /** The others may have rollouts as well. The replica of the highest ordinal goes first in any case. */

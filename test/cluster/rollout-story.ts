@@ -99,7 +99,7 @@ function isDataNote({ metadata, ...others }: Body): boolean {
   return fields.join() === dataAnnotation;
 }
 
-/** Writes that change what new pods come up at. They take no member. */
+/** Writes that change what new pods start at. They take no member. */
 export const newPodsDeeds = { keep: 'new pods at the current revision', update: 'new pods at the update revision' };
 
 /** What a patch of a StatefulSet is for. */

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
-import { realWorld } from '../../src/base/world.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
-import { type Connection, connect } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/connection.ts';
 import { path, pods } from '../../src/kube/resource.ts';
 import { until } from '../support/control-plane/until.ts';
-import { ObjectClient } from '../support/object-client.ts';
+import { accessWith, type ObjectClient } from '../support/object-client.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
 import { conditionOf } from './rollout-history.ts';
@@ -48,8 +47,7 @@ describe('the witness of rollouts', function () {
   before(async function createCluster() {
     this.timeout(scenarioDeadlineMilliseconds);
     const serviceAccount = { namespace: 'moco-rollout-system', name: 'moco-rollout' };
-    connection = connect({ kubeconfigPath: await stage().controlPlane.kubeconfigFor(serviceAccount) });
-    client = new ObjectClient({ world: realWorld(connection.exchange), qps: 100, burst: 100 });
+    ({ client, connection } = accessWith(await stage().controlPlane.kubeconfigFor(serviceAccount)));
     cluster = newCluster();
     await cluster.create({});
     await cluster.isTaken();

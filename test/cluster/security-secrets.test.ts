@@ -9,7 +9,7 @@ import { cli } from './cli-program.ts';
 
 const program = programs.image;
 const deadlineMilliseconds = 360_000;
-/** Of a process that would go on for ever: by then it has listed, been refused, waited and tried again. */
+/** Of a process that would go on forever: by then it has listed, been refused, waited and tried again. */
 const mostLines = 4;
 /** Where Node keeps what it has compiled. Nothing else of the environment. */
 const { NODE_COMPILE_CACHE } = process.env;

@@ -166,7 +166,7 @@ describe('the policy of MySQLRollouts', function () {
 
   function asks(what: string, { before, after, takes }: Case): void {
     const verb = takes === 'editor' ? 'no verb of its own' : takes;
-    it(`asks of who wants ${what}: ${verb}`, async () => {
+    it(`requires ${what}: ${verb}`, async () => {
       for (const person of Object.keys(people) as readonly Person[]) {
         const refused = await change(person, before, after);
         if (takes === 'editor' || takes === person) expect(refused, person).to.equal(null);

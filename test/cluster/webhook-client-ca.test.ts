@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
-import { realWorld } from '../../src/base/world.ts';
-import { type Connection, connect } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/connection.ts';
 import { putCertificate } from '../admission/certificates.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { beginsHeldBack } from '../support/moco/held-back.ts';
-import { ObjectClient } from '../support/object-client.ts';
+import { accessWith, type ObjectClient } from '../support/object-client.ts';
 import { startDeadlineMilliseconds, testDeadlineMilliseconds } from './moco-fixture.ts';
 import { OwnWebhook } from './webhook-fixture.ts';
 
@@ -31,8 +30,7 @@ describe('an API server with a client certificate for webhooks', function () {
       audit: false,
       moreApiServerFlags: [`--admission-control-config-file=${await admissionConfiguration()}`],
     });
-    connection = connect({ kubeconfigPath: controlPlane.adminKubeconfig });
-    client = new ObjectClient({ world: realWorld(connection.exchange), qps: 1000, burst: 1000 });
+    ({ client, connection } = accessWith(controlPlane.adminKubeconfig));
     webhook = await OwnWebhook.start(controlPlane, client, { clientCaFile: join(directory, 'ca.crt') });
   });
 

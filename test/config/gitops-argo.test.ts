@@ -12,7 +12,16 @@ describe('the health check of Argo CD for MySQLClusters', () => {
     const { data } = parse(text) as { data: Record<string, string> };
     const script = data['resource.customizations.health.moco.cybozu.com_MySQLCluster'] ?? '';
     const [, listed = ''] = /local stalled = \{([^}]*)\}/.exec(script) ?? [];
-    const rules = [...listed.matchAll(/(\w+) = true/g)].map(([, rule]) => rule);
-    expect(rules).to.have.members(holdRules.filter(isAlarming));
+    const rules = [...listed.matchAll(/(\w+) = true/g)].map(([, rule = '']) => rule);
+    const alarming: readonly string[] = holdRules.filter(isAlarming);
+    const place = 'the table `stalled` of config/gitops/argo-cd/argocd-cm.yaml';
+    expect(
+      alarming.filter((rule) => !rules.includes(rule)),
+      `add these rules to ${place}`,
+    ).to.deep.equal([]);
+    expect(
+      rules.filter((rule) => !alarming.includes(rule)),
+      `remove these rules from ${place}`,
+    ).to.deep.equal([]);
   });
 });

@@ -78,7 +78,9 @@ describe('the rules of Prometheus', () => {
     for (const rule of rules) {
       const alert = alertOf(rule);
       if (alert === null || alert === 'MocoRolloutNoProgress') continue;
-      expect(expressions.get(alert), alert).to.match(new RegExp(`rule=~?"[^"]*\\b${rule}\\b`));
+      expect(expressions.get(alert), `add ${rule} to the expression of ${alert} in config/prometheus`).to.match(
+        new RegExp(`rule=~?"[^"]*\\b${rule}\\b`),
+      );
     }
   });
 
@@ -91,7 +93,9 @@ describe('the rules of Prometheus', () => {
       const isOnly = rules.filter((other) => alertOf(other) === alert).length === 1;
       if (!isOnly && !page.includes(`\`${rule}\``)) silent.push(`${alert}: ${rule}`);
     }
-    expect(silent, 'rules for which docs/runbooks/ALERT.md needs a row or a paragraph').to.deep.equal([]);
+    expect(silent, 'name these rules in docs/runbooks/ALERT.md: a row, or a paragraph about what to do').to.deep.equal(
+      [],
+    );
   });
 
   it('have a severity, a sentence, more, and a runbook each', async () => {

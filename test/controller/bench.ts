@@ -108,6 +108,7 @@ export class Process {
       mysql: asksMysql ? bench.mysql : undefined,
       mayLackNodes,
       triesPods,
+      confirmationTimeoutMilliseconds: 2000,
       nodes: new RecentNodes(world),
       checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), (key) => this.wake(key)),
       moco: bench.moco ?? new FakeMoco(world),

@@ -39,7 +39,7 @@ describe('the controller with checks', () => {
     );
   });
 
-  it('waits while one fails, asks every half minute, tells it once, and goes on', async () => {
+  it('waits while one fails, asks every half minute, reports it once, and continues', async () => {
     const bench = withChecks();
     bench.prometheus.says('errant', failing);
     const program = bench.start();
@@ -72,7 +72,7 @@ describe('the controller with checks', () => {
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
-  it('takes no member for an answer to another query', async () => {
+  it('replaces no member because of an answer to another query', async () => {
     const bench = withChecks();
     const program = bench.start();
     await program.turn();
@@ -83,7 +83,7 @@ describe('the controller with checks', () => {
     expect(bench.status.hold?.rule).to.equal('CheckFailing');
   });
 
-  it('goes on in spite of a failing check while a person overrides it', async () => {
+  it('continues in spite of a failing check while a person overrides it', async () => {
     const bench = withChecks();
     bench.prometheus.says('errant', failing);
     const until = new Date(bench.world.wall() + 3_600_000).toISOString();
@@ -146,7 +146,7 @@ describe('the checks of a canary', () => {
     expect(bench.status.hold).to.equal(undefined);
   });
 
-  it('begin the soak anew if one fails, and tell it', async () => {
+  it('restart the soak if one fails, and report it', async () => {
     const { bench, program } = withCanary();
     await passes(bench, program, 10, 4);
     const first = since(bench);

@@ -123,7 +123,7 @@ function unitMilliseconds(): number {
 const mostUnits = 30;
 const mostKeptCharacters = 100_000;
 
-describe('an object of a tenant that is as large as may be', function () {
+describe('an object of a tenant of the largest possible size', function () {
   this.timeout(patienceMilliseconds);
 
   it('is read in proportion to its size, and little of it is kept', () => {
@@ -298,12 +298,12 @@ describe('a tenant whose passes never end', function () {
     );
   });
 
-  it('would delay it for good where one tenant may have all workers', async () => {
+  it('would delay it forever if one tenant could have all workers', async () => {
     expect((await besideTenant(endless, 20, { ...shared, tenantOf: null })).delayedMilliseconds).to.equal(null);
     expect((await besideTenant(endless, 20, shared)).delayedMilliseconds).to.equal(0);
   });
 
-  it('would delay it by more than a second where calls to the API server took no turns', async () => {
+  it('would delay it by more than a second if calls to the API server took no turns', async () => {
     const inOneLine = { ...shared, turns: () => '' };
     const delayed = (await besideTenant(greedy, 20, inOneLine)).delayedMilliseconds;
     expect(delayed ?? Number.POSITIVE_INFINITY).to.be.greaterThan(1_000);

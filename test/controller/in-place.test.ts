@@ -40,7 +40,7 @@ async function started(bench: InPlaceBench, spec: RolloutSpec): Promise<Process>
 const reasons = ({ events }: Process): readonly string[] => events.map(({ reason }) => reason);
 
 describe('an update in place', () => {
-  it('that restarts nothing gives every pod the label of the revision, and disrupts nobody', async () => {
+  it('that restarts nothing gives every pod the label of the revision, and disrupts no member', async () => {
     const bench = new InPlaceBench();
     const program = await started(bench, ifPossible);
     expect(bench.steps).to.deep.equal(['in place 2', 'in place 1', 'in place 0', 'promoteRevision']);
@@ -181,7 +181,7 @@ describe('an update in place', () => {
 });
 
 describe('an annotation or label that is not allowed to change in place', () => {
-  it('makes an eviction, and the status and the message of RestartNeeded say which one', async () => {
+  it('leads to an eviction, and the status and the message of RestartNeeded say which one it is', async () => {
     const bench = new InPlaceBench((template) => {
       const metadata = template['metadata'] as { readonly annotations?: object };
       return { ...template, metadata: { ...metadata, annotations: { ...metadata.annotations, rollme: 'x7Qz2' } } };
@@ -413,7 +413,7 @@ describe('resources', () => {
     });
   });
 
-  it('that the API server refuses make an eviction', async () => {
+  it('that the API server refuses lead to an eviction', async () => {
     for (const [code, reason, message] of [
       [422, 'Invalid', 'Pod QOS Class may not change as a result of resizing'],
       [403, 'Forbidden', "node didn't have enough allocatable resources"],
@@ -431,7 +431,7 @@ describe('resources', () => {
     }
   });
 
-  it('that a kubelet can not give make an eviction', async () => {
+  it('that a kubelet cannot give lead to an eviction', async () => {
     for (const [reason, words] of [
       ['Infeasible', 'calls its resize infeasible'],
       ['Error', 'reports an error of its resize'],
@@ -450,7 +450,7 @@ describe('resources', () => {
     }
   });
 
-  it('that a kubelet defers make an eviction after five minutes', async () => {
+  it('that a kubelet defers lead to an eviction after five minutes', async () => {
     const bench = new InPlaceBench(newCpu);
     const program = await started(bench, ifPossible);
     bench.refusesResize(2, 'Deferred');
@@ -465,7 +465,7 @@ describe('resources', () => {
     expect(bench.steps.slice(-1)).to.deep.equal(['evict 2']);
   });
 
-  it('are awaited by another leader, who sends no second resize', async () => {
+  it('are awaited by another leader, which sends no second resize', async () => {
     const bench = new InPlaceBench(newCpu);
     await started(bench, ifPossible);
     const next = await bench.started();
@@ -475,7 +475,7 @@ describe('resources', () => {
     expect(bench.steps).to.deep.equal(['resize 2', 'in place 2', 'resize 1']);
   });
 
-  it('go back where the template was taken back between the resize and the label', async () => {
+  it('are reverted if the template is reverted between the resize and the label', async () => {
     const bench = new InPlaceBench(newCpu);
     await started(bench, ifPossible);
     const before = bench.resourcesOf(1, 'agent');
@@ -523,7 +523,7 @@ describe('resources', () => {
     expect(bench.steps.slice(3), 'after a minute').to.deep.equal(['resize 2']);
   });
 
-  it('that were taken back and that the kubelet defers are no update: the pod is replaced after five minutes', async () => {
+  it('that were reverted and that the kubelet defers are no update: the pod is replaced after five minutes', async () => {
     for (const mode of ['IfPossible', 'Never'] as const) {
       const bench = new InPlaceBench(newCpu);
       await started(bench, ifPossible);
@@ -545,7 +545,7 @@ describe('resources', () => {
     ['the mode is Never', (bench: InPlaceBench) => bench.start()],
     ['the feature gate is off', (bench: InPlaceBench) => bench.startWithoutInPlace()],
   ] as const) {
-    it(`go with the pod where the template was taken back and ${what}: it has not what its label says`, async () => {
+    it(`go with the pod if the template was reverted and ${what}: it does not have what its label says`, async () => {
       const bench = new InPlaceBench(newCpu);
       await started(bench, ifPossible);
       bench.kubelet(2);

@@ -19,7 +19,7 @@ async function metrics({ registry }: Process): Promise<string> {
 }
 
 describe('a cluster with maintenance windows', () => {
-  it('waits for the window, says when it opens, and goes on by itself at that time', async () => {
+  it('waits for the window, says when it opens, and continues by itself at that time', async () => {
     const [bench, program] = begin();
     bench.setting({ maintenanceWindows: [windowAt(bench, 2 * hour)] });
     await program.reportAll();
@@ -43,7 +43,7 @@ describe('a cluster with maintenance windows', () => {
     expect(await metrics(program)).to.not.contain(series);
   });
 
-  it('rests between two members when the window ends, and looks after the one that it took', async () => {
+  it('pauses between two members when the window ends, and still watches the one that it replaced', async () => {
     const [bench, program] = begin();
     bench.setting({ maintenanceWindows: [windowAt(bench, -hour / 2)], expectedMemberSeconds: 60 });
     await program.work();
@@ -58,7 +58,7 @@ describe('a cluster with maintenance windows', () => {
     expect(evicted(bench)).to.deep.equal([member(2)]);
   });
 
-  it('is not adopted any later for it', async () => {
+  it('is adopted without delay', async () => {
     const [bench, program] = begin();
     bench.atPartition(3);
     bench.setting({ maintenanceWindows: [windowAt(bench, 2 * hour)] });

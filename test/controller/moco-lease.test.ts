@@ -37,7 +37,7 @@ describe('the Lease of moco-controller', () => {
     expect((await moco.read(api)).renewedAtMilliseconds).to.equal(null);
   });
 
-  it('has been renewed after the reading before one that differs', async () => {
+  it('was renewed after the last reading before one that differs', async () => {
     world.freeze(1000);
     await moco.read(api);
     world.freeze(600_000);
@@ -48,7 +48,7 @@ describe('the Lease of moco-controller', () => {
     expect((await moco.read(api)).renewedAtMilliseconds).to.equal(601_000);
   });
 
-  it('has not been renewed as long as it stays as it is', async () => {
+  it('was not renewed as long as it is unchanged', async () => {
     await moco.read(api);
     world.freeze(2000);
     spec = { holderIdentity: 'a', renewTime: '2' };
@@ -57,7 +57,7 @@ describe('the Lease of moco-controller', () => {
     expect((await moco.read(api)).renewedAtMilliseconds).to.equal(0);
   });
 
-  it('has not been renewed by being given up', async () => {
+  it('was not renewed by being released', async () => {
     await moco.read(api);
     world.freeze(2000);
     spec = { holderIdentity: '', renewTime: '2' };
@@ -72,7 +72,7 @@ describe('the Lease of moco-controller', () => {
     expect((await moco.read(denied as unknown as ClusterReader)).state).to.equal('forbidden');
   });
 
-  it('is read once for clusters that are looked at together', async () => {
+  it('is read once for clusters that are reconciled together', async () => {
     await moco.read(api);
     await moco.read(api);
     expect(asked).to.have.length(1);
@@ -117,14 +117,14 @@ describe('a cluster whose MOCO is away', () => {
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
-  it('goes on where the Lease may not be read', async () => {
+  it('continues if the Lease may not be read', async () => {
     const bench = new Bench();
     bench.moco = new FakeMoco(bench.world, { state: 'forbidden', renewedAtMilliseconds: null });
     await bench.start().work();
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
-  it('loses no member if it goes right before the eviction', async () => {
+  it('loses no member if MOCO goes away right before the eviction', async () => {
     const bench = new Bench();
     const before = bench.moco;
     let reads = 0;

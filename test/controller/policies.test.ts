@@ -61,7 +61,7 @@ describe('a freeze', () => {
     return { bench, program };
   };
 
-  it('that is deleted and created again within a second lets nobody go', async () => {
+  it('that is deleted and created again within a second lets no member be replaced', async () => {
     const { bench, program } = await frozen();
     bench.server.remove(policyKind, 'freeze');
     program.cache.policies.remove('', 'freeze');

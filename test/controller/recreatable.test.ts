@@ -144,7 +144,7 @@ describe('a member whose claim is being deleted', () => {
     expect(bench.status.hold?.rule).to.equal('ClaimTerminating');
   });
 
-  it('goes once a person gives it up', async () => {
+  it('is evicted once a person overrides the rule', async () => {
     const bench = new Bench();
     deleteClaim(bench, 2);
     bench.setting({
@@ -156,7 +156,7 @@ describe('a member whose claim is being deleted', () => {
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
-  it('is read again every minute, and the rollout goes on once it has another claim', async () => {
+  it('is read again every minute, and the rollout continues once it has another claim', async () => {
     const bench = new Bench();
     deleteClaim(bench, 2);
     const program = await bench.started();
@@ -189,7 +189,7 @@ describe('whether members can come back', () => {
     expect(readsOf(bench, 'persistentvolumeclaims')).to.equal(0);
   });
 
-  it('holds every step if it can not be read', async () => {
+  it('holds every step if it cannot be read', async () => {
     const bench = new Bench();
     bench.server.always('GET', claimPath(2), () =>
       answer(403, status(403, 'Forbidden', { message: 'may not get claims' })),
@@ -206,7 +206,7 @@ describe('whether members can come back', () => {
     expect(bench.status.hold?.message).to.contain('may not get claims');
   });
 
-  it('is read of the pod that is there', async () => {
+  it('is read for the pod that exists', async () => {
     const [bench, program] = begin();
     program.sync();
     bench.server.remove(pods, member(2));
@@ -215,7 +215,7 @@ describe('whether members can come back', () => {
   });
 });
 
-describe('a member on a node that takes no pods', () => {
+describe('a member on a node that accepts no pods', () => {
   const cordon = (bench: Bench, node: string): void =>
     void bench.server.change(nodes, node, { spec: { unschedulable: true } }, '');
   const tieTo = (bench: Bench, ordinal: number, node: string): void => {
@@ -237,7 +237,7 @@ describe('a member on a node that takes no pods', () => {
     return bench;
   };
 
-  it('is not evicted if its volume ties it to that node, and goes once the node takes pods again', async () => {
+  it('is not evicted while its volume ties it to that node, until the node accepts pods again', async () => {
     const bench = spread();
     for (const ordinal of [1, 2]) tieTo(bench, ordinal, `n-${ordinal}`);
     cordon(bench, 'n-1');
@@ -284,7 +284,7 @@ describe('a member on a node that takes no pods', () => {
     expect(bench.steps).to.deep.equal([]);
   });
 
-  it('is looked for by nobody who may not read nodes, and need not', async () => {
+  it('is not read by a controller that may not read nodes, and need not', async () => {
     const bench = spread();
     bench.server.always('GET', /\/nodes\//, () => answer(403, status(403, 'Forbidden')));
     await bench.started({}, undefined, { mayLackNodes: true });

@@ -519,7 +519,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     return { ...builder.facts(), ...around };
   });
 
-/** As admission keeps it while new pods come up at the current revision. */
+/** As admission keeps it while new pods start at the current revision. */
 const keptAt = (replicas: number): Partial<StatefulSetFacts> => ({
   strategy: 'RollingUpdate',
   partition: replicas,

@@ -32,7 +32,7 @@ const off = (...rules: readonly ('CheckFailing' | 'CheckUnavailable')[]) => ({
   overrides: rules.map((rule) => ({ rule, remainingSeconds: 60 })),
 });
 
-describe('a check before a member that works is taken', () => {
+describe('a check before a working member is replaced', () => {
   play({
     'lets the step begin if it has just passed': when(stale().check('delay', passing), next),
     'has to have passed within five seconds': when(stale().check('delay', passing, { ageSeconds: 5 }), holds(pending)),
@@ -42,7 +42,7 @@ describe('a check before a member that works is taken', () => {
       holds(fails),
     ),
     'fails until an answer says otherwise': when(stale().check('delay', failing, { ageSeconds: 59 }), holds(fails)),
-    'does not fail for what an earlier step was told': when(
+    'does not fail because of the answer to an earlier step': when(
       stale().check('delay', failing, { ageSeconds: 60 }),
       holds(pending),
     ),
@@ -74,7 +74,7 @@ describe('a check before a member that works is taken', () => {
     'holds a lower partition': when(stale().atPartition(3).check('delay', failing), holds(fails), {
       mode: 'Partition',
     }),
-    'holds no lower partition that takes nobody': when(
+    'holds no lower partition that replaces no member': when(
       three(member(0).stale()).atPartition(3).check('delay', failing),
       lowers('AlreadyUpdated', 2),
       { mode: 'Partition' },
@@ -88,7 +88,7 @@ describe('a failing check', () => {
       stale().members(member(1).stale().down('ImagePullBackOff')).check('delay', failing),
       deletes('MemberDown', 1),
     ),
-    'does not keep a demotion from being taken back': when(
+    'does not prevent the withdrawal of a demotion': when(
       lastOne().members(member(0).stale().demotedByUs(90, '7966559688')).check('delay', failing),
       takesBack(0, 'TimedOut'),
     ),
@@ -144,7 +144,10 @@ describe('checks of a cluster that a later stage waits for', () => {
   play({
     'hold if one fails': when(watched().check('delay', failing), holds(fails)),
     'do not hold if no later stage waits': when(cluster(3).check('delay', failing), 'idle'),
-    'go on without an answer for a while': when(watched().check('delay', unknown, { unknownForSeconds: 299 }), 'idle'),
+    'continue without an answer for a while': when(
+      watched().check('delay', unknown, { unknownForSeconds: 299 }),
+      'idle',
+    ),
     'hold after five minutes without an answer': when(
       watched().check('delay', unknown, { unknownForSeconds: 300 }),
       holds(unavailable('ECONNREFUSED')),

@@ -51,7 +51,7 @@ describe('a pod that is no member', () => {
       three(member(7).stale().down('CrashLoopBackOff').ofNobody()),
       'idle',
     ),
-    'takes the name of a member, which counts as missing': when(
+    'has the name of a member, which counts as missing': when(
       stale().members(member(1).down('CrashLoopBackOff').ofNobody()),
       holds({
         rule: 'MemberMissing',
@@ -89,7 +89,7 @@ describe('a budget that MOCO did not create', () => {
 
 describe('mysqld has never started', () => {
   const cases: Readonly<Record<string, readonly [MemberBuilder, boolean]>> = {
-    'when its image can not be had': [member(1).down('ImagePullBackOff'), true],
+    'when its image cannot be pulled': [member(1).down('ImagePullBackOff'), true],
     'not when it has run before in this pod, and its image is gone since': [
       member(1).down('ImagePullBackOff').container('mysqld', { hasRun: true }),
       false,

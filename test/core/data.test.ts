@@ -4,7 +4,7 @@ import { type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { dataRecord, member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { decideCase } from './table.ts';
 
-/** Three members that wait for the update of a paused rollout, while new pods come up at the revision they have. */
+/** Three members that wait for the update of a paused rollout, while new pods start at the revision they have. */
 const kept = () =>
   cluster(3)
     .templateChanged()
@@ -29,7 +29,7 @@ const noted = (given: ClusterBuilder): readonly (readonly [number, string])[] =>
   (asked(given)?.notes ?? []).map(({ ordinal, revision }) => [ordinal, revision]);
 
 describe('the claims of members that wait for the update', () => {
-  it('are read once while new pods come up at the current revision', () => {
+  it('are read once while new pods start at the current revision', () => {
     expect(asked(kept())?.members).to.deep.equal([0, 1, 2]);
     expect(asked(claimSays(dataRecord(revisionBefore), 100_000))?.members).to.deep.equal([0, 2]);
   });
@@ -41,17 +41,17 @@ describe('the claims of members that wait for the update', () => {
     expect(asked(rolling)).to.equal(undefined);
   });
 
-  it('are told which mysqld works if they name none, or one before it', () => {
+  it('get a note of the mysqld that works if they name none, or an earlier one', () => {
     expect(noted(claimSays(null))).to.deep.equal([[1, revisionBefore]]);
     expect(noted(claimSays(dataRecord('long-ago')))).to.deep.equal([[1, revisionBefore]]);
   });
 
-  it('are not told again, and keep what they say of the update revision', () => {
+  it('get no second note, and keep that of the update revision', () => {
     expect(noted(claimSays(dataRecord(revisionBefore)))).to.deep.equal([]);
     expect(noted(claimSays(dataRecord(revisionAfter)))).to.deep.equal([]);
   });
 
-  it('are told nothing before they were read, nor of a mysqld that has only started', () => {
+  it('get no note before they were read, nor of a mysqld that has only started', () => {
     expect(noted(kept())).to.deep.equal([]);
     const started = { ...dataRecord(revisionBefore), worked: false };
     expect(noted(kept().members(member(1).stale().data({ lastRun: started, record: null })))).to.deep.equal([]);

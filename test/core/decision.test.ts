@@ -81,13 +81,13 @@ describe('a rollout that has not moved for long', () => {
       three(member(2).updated().terminating(400).but({ disruption: 'DeletionByTaintManager' })),
     ],
     'only the node of its volume may have the pod': [true, three(member(2).updated().unschedulable(noVolumeThere))],
-    'what the pod asks for may be why no node takes it': [false, three(member(2).updated().unschedulable(noRoom))],
+    'no node may accept the pod because of what it requests': [false, three(member(2).updated().unschedulable(noRoom))],
     'no node has room': [false, three(member(2).updated().unschedulable())],
     'somebody deletes a pod that does not end': [false, three(member(2).updated().terminating(400))],
     'a pod was evicted for its own limits': [false, three(member(2).updated().evictedByKubelet(true))],
     'another member lags': [false, three(member(2).updated().unreachable(), member(1).updated().lagging(9999))],
-    'another pod can not be created': [false, three(member(2).updated().unreachable()).missing(1)],
-    'nobody is away': [false, stale()],
+    'another pod cannot be created': [false, three(member(2).updated().unreachable()).missing(1)],
+    'no member is away': [false, stale()],
   })) {
     it(`is late because of nodes alone, or not: ${sentence}`, () => {
       expect(late(given, 600)).to.include({ progressDeadlineExceeded: true, awaitsNodes });

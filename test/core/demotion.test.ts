@@ -117,7 +117,7 @@ describe('a demotion while Kubernetes or MOCO is about to catch up', () => {
       {},
       60,
     ),
-    'has only its mark taken back if that is all that is left': when(
+    'loses only its mark if nothing else is left': when(
       three(member(0).stale().markAlone()),
       takesBack(0, 'MarkWithoutDemote'),
       { mode: 'MOCO' },
@@ -193,8 +193,18 @@ describe('a member without a role from MOCO', () => {
       120,
     ),
     'is waited for while MOCO does not call the cluster Healthy: it has something to put right': when(
-      stale().members(member(1).unlabelled(3600)).mysqlCluster({ healthy: false }),
+      stale().members(member(1).unlabelled(3600)).mysqlCluster({ healthy: false, mocoState: 'Incomplete' }),
       withoutRole,
+    ),
+    'is left to a person once MOCO has called the cluster Degraded for failoverGraceSeconds: it may hang': when(
+      stale().members(member(1).unlabelled(180)).mysqlCluster({ healthy: false, mocoState: 'Degraded' }),
+      holds({ rule: 'RolesNotSettled', members: [1], ignored: true }),
+    ),
+    'is waited for before that': when(
+      stale().members(member(1).unlabelled(179)).mysqlCluster({ healthy: false, mocoState: 'Degraded' }),
+      withoutRole,
+      {},
+      1,
     ),
     'is waited for while not all are in sync': when(
       stale().members(member(1).unlabelled(3600)).mysqlCluster({ syncedReplicas: 2 }),

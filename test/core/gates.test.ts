@@ -43,7 +43,7 @@ const cases: readonly (readonly [ClusterSnapshot, RolloutPolicy])[] = [
 const patienceMilliseconds = 120_000;
 
 describe('no step with an effect', () => {
-  it('is taken while a gate of that effect holds and is not overridden, and what happens was declared', () => {
+  it('is done while a gate of that effect holds and is not overridden, and what happens was declared', () => {
     for (const [snapshot, policy] of cases) {
       const decision = decide(snapshot, policy);
       if (decision.step.kind !== 'none') expect(closed(survey(snapshot, policy), decision.step)).to.equal(null);
@@ -200,7 +200,7 @@ describe('an impaired primary', () => {
   const impaired = () => stale().members(member(0).impaired('slow-log'));
   const holdOf = (given: ReturnType<typeof cluster>, settings = {}) => decideCase({ given, settings }).hold?.rule;
 
-  it('goes before healthy replicas, which no eviction takes while its pod is not ready', () => {
+  it('goes before healthy replicas, which cannot be evicted while its pod is not ready', () => {
     expect(decideCase({ given: impaired() }).step).to.deep.include({ kind: 'delete', rule: 'MemberImpaired' });
   });
 
@@ -219,7 +219,7 @@ describe('an impaired primary', () => {
   });
 });
 
-describe('a replica that MOCO can not configure', () => {
+describe('a replica that MOCO cannot configure', () => {
   const broken = (updated: ReturnType<typeof member>) =>
     three(member(0).stale(), updated, member(2).stale().lagging(86_400)).unhealthy().memory({ verified: true });
 
@@ -256,7 +256,7 @@ describe('containers that restart in place', () => {
       holds({ rule: 'BackupRunning', budget: 'moco-test' }),
       updatesInPlace('IfPossible'),
     ),
-    'wait while Jobs can not be read': when(
+    'wait while Jobs cannot be read': when(
       given().but({ backupsUnreadable: 'no' }),
       holds({ rule: 'BackupsUnreadable', message: 'no' }),
       updatesInPlace('IfPossible'),
@@ -297,7 +297,7 @@ describe('a write that has failed', () => {
     ['tooSlow', 'ConfirmationTooSlow'],
     ['refused', 'StepRefused'],
   ] as const) {
-    it(`is tried again before another member is taken: ${rule}`, () => {
+    it(`is tried again before another member is replaced: ${rule}`, () => {
       const given = () => three(member(2).stale(), member(1).stale().changeable());
       const label = decideCase({ given: given(), settings: ifPossible }).step;
       expect(label).to.include({ kind: 'updateInPlace', rule: 'NothingRestarts' });

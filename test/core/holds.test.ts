@@ -131,7 +131,7 @@ describe('the first hold wins', () => {
     expect(names('writes', worst.statefulSet({}))).to.equal('AwaitingOwnWrite');
   });
 
-  it('among those that stop every step but a take-back', () => {
+  it('among those that stop every step except taking back a demotion', () => {
     const worst = stale()
       .but({ settingsProblem: 'unreadable' })
       .statefulSet({ deleting: true, observed: false, strategy: 'RollingUpdate' })
@@ -160,7 +160,7 @@ describe('the first hold wins', () => {
     expect(names('proceeds', readable)).to.equal('RevisionFlapping');
   });
 
-  it('among those that let members go that are down', () => {
+  it('among those that let only members be replaced that are down', () => {
     const worst = stale().missing(1).statefulSet({ replicas: 5 }).mysqlCluster({ generation: 3, initialized: false });
     expect(names('proceeds', worst)).to.equal('NotReconciled');
     worst.mysqlCluster({ generation: 2 });

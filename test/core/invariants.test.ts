@@ -64,12 +64,16 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
       eviction(1),
       'needs settledBut',
     ],
-    'a replica taken while the primary is unavailable': [
+    'a replica disrupted while the primary is unavailable': [
       stale().members(member(0).crashLooping(), member(2).errant()),
       deletion('MemberNotParticipating', 2),
       'needs failoverHadItsTime',
     ],
-    'a replica taken while the roles move': [stale().members(member(1).unlabelled()), eviction(2), 'needs rolesRest'],
+    'a replica disrupted while the roles move': [
+      stale().members(member(1).unlabelled()),
+      eviction(2),
+      'needs rolesRest',
+    ],
     'a failing revision for a member that is down': [
       stale().members(member(1).down('ErrImagePull'), member(2).updated().crashLooping()),
       deletion('MemberDown', 1),
@@ -77,7 +81,7 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
     ],
     'a demotion before its turn': [stale(), demotion(0), 'before its turn'],
     'a demotion of a replica': [three(member(2).stale()), demotion(2), 'of a replica'],
-    'a demotion with nobody to take over': [stale(1), demotion(0), 'nobody to take over'],
+    'a demotion without a successor': [stale(1), demotion(0), 'without a successor'],
     'taking back a demotion that is not ours': [
       three(member(0).demotedBySomebody()),
       does({ kind: 'undemote', targets: [targetOf(0)], reason: 'TimedOut', demoted: true }),
@@ -110,7 +114,7 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
       'needs roomForOne',
       { maxUnavailable: '39%' },
     ],
-    'a rule switched off that can not be': [
+    'a rule switched off that cannot be': [
       stale().unhealthy(),
       eviction(2),
       'needs healthy',
@@ -129,7 +133,7 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
       'below that of the user',
       { mode: 'Partition', partition: 3 },
     ],
-    'a partition that takes another one than it says': [
+    'a partition that replaces another member than it names': [
       stale().atPartition(3),
       lowering(2, 1),
       'not the member that goes',

@@ -78,7 +78,7 @@ function mayBeWritten(snapshot: ClusterSnapshot, { mode, failoverGraceSeconds }:
 const comesUp = ({ statefulSet }: ClusterSnapshot): boolean =>
   statefulSet?.currentRevision === statefulSet?.updateRevision;
 
-/** Steps that change what new pods come up at come without an end of the hold. */
+/** Steps that change what new pods start at come without an end of the hold. */
 const isOfNewPods = (step: Step): boolean =>
   step.kind === 'setStrategy' || step.kind === 'restore' || (step.kind === 'promoteRevision' && step.for === 'keep');
 
@@ -181,7 +181,7 @@ function ofUndeclared(snapshot: ClusterSnapshot, { step, effects }: Decision): r
     .map(({ kind, member }) => `an effect that is not declared: ${kind} on ${member.ordinal}`);
 }
 
-/** I24: nobody is about to come up at another revision than that of its data, and who is held stays as it was. */
+/** I24: nobody is about to start at another revision than that of its data, and who is held stays as it was. */
 function ofNewPods(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step): readonly string[] {
   const { statefulSet, strategyKeeper } = snapshot;
   const { members } = snapshot;
@@ -393,7 +393,7 @@ function ofDemotion(
   const asked = members.find((one) => one.ordinal === ordinal);
   if (asked?.demote === true && asked.demoteForSeconds < policy.switchoverTimeoutSeconds)
     found.push('a switchover that is requested twice');
-  if (cluster.replicas < 2) found.push('a demotion with nobody to take over');
+  if (cluster.replicas < 2) found.push('a demotion without a successor');
   if (step.revision !== statefulSet?.updateRevision) found.push('a demotion for another revision');
   const stale = members.filter(({ revision }) => revision !== statefulSet?.updateRevision);
   if (stale.some((one) => one.ordinal !== ordinal && one.ordinal >= policy.partition))

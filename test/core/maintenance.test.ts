@@ -30,7 +30,7 @@ describe('outside of the maintenance windows', () => {
     ),
     'the primary is demoted if both fit': when(lastOne().maintenance([[-60, 190]]), demotes(0)),
     'a single member needs no switchover': when(stale(1).maintenance([[0, 100]]), evicts('SingleMember', 0)),
-    'a switchover that is under way goes on': when(
+    'a switchover that is under way continues': when(
       three(member(0).stale().demotedByUs()).maintenance([over()]),
       holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
     ),
@@ -78,7 +78,7 @@ describe('outside of the maintenance windows', () => {
       notYet(2, 'running'),
     ),
     'a partition waits': when(stale().atPartition(3).maintenance([]), outside(), { mode: 'Partition' }),
-    'a partition that takes nobody is lowered': when(
+    'a partition that replaces no member is lowered': when(
       stale().atPartition(3).members(member(2).updated()).maintenance([]),
       lowers('AlreadyUpdated', 2),
       { mode: 'Partition' },
@@ -117,7 +117,7 @@ describe('a blackout', () => {
       blackout(-60, 60, 'T+300'),
     ),
     'takes a part of a window': when(stale().maintenance([[-60, 400]], [-60, 250]), blackout(-60, 250, 'T+250')),
-    'may take too much of a window': when(
+    'may need too much of a window': when(
       stale().maintenance(
         [
           [-60, 400],

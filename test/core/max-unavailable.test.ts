@@ -77,7 +77,7 @@ describe('a maxUnavailable that can be read', () => {
       expect(isReadable(setting)).to.equal(readable));
   }
   play({
-    'one that can not is nothing to act on': when(
+    'one that cannot is no reason to act': when(
       stale(3),
       holds({ rule: 'SettingsInvalid', problem: 'maxUnavailable is abc%' }),
       upTo(written('abc%')),
@@ -92,7 +92,7 @@ describe('a maxUnavailable that can be read', () => {
 
 describe('maxUnavailable 1 is what a StatefulSet does without it', () => {
   const situations: Readonly<Record<string, ClusterBuilder>> = {
-    'before anything is taken': stale(5),
+    'before any member is replaced': stale(5),
     'while one is terminating': stale(5).members(terminating(4)),
     'while one is starting': stale(5).members(starting(4)),
     'while one has to settle': stale(5).members(back(4).participatingFor(1)),
@@ -236,7 +236,7 @@ describe('what MOCO reports while members are being replaced', () => {
 describe('maxUnavailable greater than replicas', () => {
   const settings = upTo(50);
   play({
-    'takes one of three': when(
+    'replaces one of three': when(
       stale(3).members(terminating(2)),
       holds({ rule: 'MemberTerminating', member: 2 }),
       settings,
@@ -285,7 +285,11 @@ describe('maxUnavailable 3 of seven, from a partition up', () => {
         holds(used([4, 5, 6], 3)),
         settings,
       ),
-      'a fourth goes once one is back': when(stale(7).members(starting(6), back(5), starting(4)), next(3), settings),
+      'a fourth is replaced once one is back': when(
+        stale(7).members(starting(6), back(5), starting(4)),
+        next(3),
+        settings,
+      ),
       'those below the partition stay': when(
         stale(7).members(back(6), back(5), back(4), back(3), back(2)),
         reached(0, 1),

@@ -54,7 +54,7 @@ const states: Readonly<Record<string, Line>> = {
     state: 'participating',
     requeueAfterSeconds: 59,
   },
-  'one whose init container that goes on as a sidecar is not ready is reachable': {
+  'one whose init container that keeps running as a sidecar is not ready is reachable': {
     given: member(1).initContainer('proxy', { state: 'running', reason: null, ready: false }).but({ ready: false }),
     state: 'participating',
   },
@@ -109,7 +109,7 @@ const states: Readonly<Record<string, Line>> = {
     state: 'down',
     evidence: { kind: 'idle' },
   },
-  'one that no node takes is down': {
+  'one that no node accepts is down': {
     given: member(1).unschedulable('0/3 nodes are available'),
     state: 'down',
     evidence: { kind: 'unschedulable', message: '0/3 nodes are available' },
@@ -131,11 +131,11 @@ const states: Readonly<Record<string, Line>> = {
     state: 'down',
     evidence: waiting('moco-init', 'CrashLoopBackOff', 2),
   },
-  'one whose mysqld runs is not down for an init container that goes on as a sidecar': {
+  'one whose mysqld runs is not down for an init container that keeps running as a sidecar': {
     given: member(1).lagging().initContainer('proxy', { state: 'waiting', reason: 'CrashLoopBackOff', ready: false }),
     state: 'running',
   },
-  'one that participates is impaired by an init container that goes on as a sidecar': {
+  'one that participates is impaired by an init container that keeps running as a sidecar': {
     given: member(1)
       .initContainer('proxy', { state: 'waiting', reason: 'CrashLoopBackOff', ready: false, restarts: 3 })
       .but({ ready: false }),

@@ -57,7 +57,7 @@ describe('which mysqld opens which data', () => {
     'within 8.4 goes both ways': ['8.4.9', '8.4.0', true],
     'within 9.7 goes both ways': ['9.7.4', '9.7.0', true],
     'within an innovation series does not go back': ['9.1.1', '9.1.0', false],
-    'within an innovation series goes on': ['9.1.0', '9.1.1', true],
+    'within an innovation series continues': ['9.1.0', '9.1.1', true],
     'from an innovation release goes to the next series with long-term support': ['9.6.0', '9.7.0', true],
     'from an innovation release goes no further': ['8.3.0', '9.0.0', false],
     'is not known within 8.0 without a patch release': ['8.0', '8.0.40', null],
@@ -172,7 +172,7 @@ const logOf = (ordinal: number, before: string | null, after: string | null) =>
 
 describe('a rollout of another version', () => {
   play({
-    'takes nobody that works while the data of another member forbid it': when(
+    'replaces no working member while the data of another member forbid it': when(
       stale().members(member(2).stale().mysqld('8.0.40')).toMysqld('8.0.42'),
       refused(0),
     ),
@@ -197,7 +197,7 @@ describe('a rollout of another version', () => {
       stale().members(crashing(2, '8.4.8')).toMysqld('8.0.42'),
       refused(2),
     ),
-    'goes on where the version is not known': when(stale().toMysqld(null), evicts('ReplicaHealthy', 2)),
+    'continues if the version is not known': when(stale().toMysqld(null), evicts('ReplicaHealthy', 2)),
     'says that a member without its data could not be cloned': when(
       stale().members(member(2).stale().claimEnds()).toMysqld('9.7.4'),
       holds({
@@ -246,7 +246,7 @@ describe('a rollout of another version', () => {
     ),
   });
 
-  it('lets no member that somebody else takes come up at data that its mysqld refuses', () => {
+  it('lets no member whose pod somebody else deletes start on data that its mysqld refuses', () => {
     const taken = member(2).stale().terminating(5);
     const facts = stale()
       .members(taken)

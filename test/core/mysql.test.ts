@@ -31,7 +31,7 @@ const lacking = (ordinal: number, transactions: number): ReplicaBehind => ({
 
 describe('the next replica', () => {
   play({
-    'goes once the others have received what the primary had committed': when(
+    'is replaced once the others have received what the primary had committed': when(
       oneIsNext().mysql(),
       evicts('ReplicaHealthy', 1),
     ),
@@ -45,7 +45,7 @@ describe('the next replica', () => {
       oneIsNext().mysql({ says: { 2: { ...caughtUp, unapplied: 9 } } }),
       evicts('ReplicaHealthy', 1),
     ),
-    'waits until somebody has been asked': when(
+    'waits until a member was asked': when(
       oneIsNext().mysql({ ageSeconds: null }),
       waits(1, {}, { ordinal: 2, reading: null }),
     ),
@@ -71,7 +71,7 @@ describe('the next replica', () => {
         { ordinal: 2, reading: { kind: 'unknown', message: 'the primary does not say: no answer within 1 s' } },
       ),
     ),
-    'goes as without once nobody can be asked for a while': when(
+    'continues as without once no member could be asked for a while': when(
       oneIsNext().mysql({ problem: noSecret(30), says: { 2: silent }, last: { 2: lacks(9) }, unknownForSeconds: 30 }),
       evicts('ReplicaHealthy', 1),
     ),
@@ -237,7 +237,7 @@ describe('a switchover', () => {
       stale(1).mysql({ ageSeconds: 5 }),
       holds({ rule: 'LongWrite', member: 0, write: null, others: 0, graceSeconds: 60 }),
     ),
-    'does not take writes that nobody was asked about for none': when(
+    'does not treat writes that were not asked for as none': when(
       lastOne().mysql({ writes: null }),
       holds({ rule: 'LongWrite', member: 0, write: null, others: 0, graceSeconds: 60 }),
     ),
@@ -256,7 +256,7 @@ describe('a switchover', () => {
         .mysql({ writes: null, says: { 1: silent }, unknownForSeconds: 30 }),
       demotes(1),
     ),
-    'does not ask for writes while nobody can be asked': when(
+    'does not ask for writes while no member can be asked': when(
       lastOne().mysql({ problem: noSecret(30), writes: [openWrite] }),
       demotes(0),
     ),
@@ -274,7 +274,7 @@ describe('a switchover', () => {
   });
 });
 
-describe('a failover that goes on', () => {
+describe('a failover that continues', () => {
   const applying = { ...caughtUp, missing: null, unapplied: 7 };
   const unserved = () =>
     stale()

@@ -155,7 +155,7 @@ const othersCaughtUp: Need = (snapshot, policy) => {
     return false;
   });
 };
-/** Whoever is created now comes up at the update revision. */
+/** Whoever is created now starts at the update revision. */
 const comesUpUpdated: Need = ({ statefulSet }, policy) =>
   policy.mode !== 'OnDelete' || statefulSet?.newPods !== 'CurrentRevision';
 const unprotected: Need = (_snapshot, _policy, going) => going.every(({ preventDelete }) => !preventDelete);

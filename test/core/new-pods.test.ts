@@ -63,7 +63,7 @@ const failing = () =>
     .statefulSet({ currentRevision: revisionBefore })
     .memory({ waiting: [0, 1] });
 
-/** 1 came up at the update revision while it was held, and its mysqld has not started since. */
+/** 1 started at the update revision while it was held, and its mysqld has not started since. */
 const outOfBand = {
   waiting: [0],
   verified: true,
@@ -71,14 +71,9 @@ const outOfBand = {
   createdWhileHeld: [{ ordinal: 1, started: false }],
 };
 
-describe('new pods while nobody works at the update revision', () => {
+describe('new pods while no member works at the update revision', () => {
   play({
-    'come up at the current revision as long as the rollout is held': when(
-      stale(),
-      'keeps while held',
-      'Paused',
-      paused,
-    ),
+    'start at the current revision as long as the rollout is held': when(stale(), 'keeps while held', 'Paused', paused),
     'do so before a dry run has shown who keeps the strategy': when(
       stale().but({ strategyKeeper: null }),
       'keeps while held',
@@ -91,7 +86,7 @@ describe('new pods while nobody works at the update revision', () => {
       'Paused',
       paused,
     ),
-    'come up at the update revision again if only a webhook would keep it so': when(
+    'start at the update revision again if only a webhook would keep it so': when(
       stale().but({ strategyKeeper: 'webhook' }).keepingRevisions(),
       'updates new pods',
       'Paused',
@@ -126,7 +121,7 @@ describe('new pods while nobody works at the update revision', () => {
       'UpdateRevisionFailing',
     ),
     'do not while the first member fails whose mysqld has started': when(failing(), 'nothing', 'UpdateRevisionFailing'),
-    'come up at the update revision again once its mysqld has started': when(
+    'start at the update revision again once its mysqld has started': when(
       failing().keepingRevisions(),
       'updates new pods',
       'UpdateRevisionFailing',
@@ -154,7 +149,7 @@ describe('new pods while nobody works at the update revision', () => {
       'Paused',
       paused,
     ),
-    'come up at the update revision again if that is not known any more': when(
+    'start at the update revision again if that is no longer known': when(
       stale().keepingRevisions().missing(2).members(member(2).dataUnknown()),
       'updates new pods',
       'Paused',
@@ -179,7 +174,7 @@ describe('new pods while nobody works at the update revision', () => {
       'Paused',
       paused,
     ),
-    'come up at the update revision again if a step has still to end': when(
+    'start at the update revision again if a step has still to end': when(
       stale()
         .keepingRevisions()
         .members(member(2).stale().terminating())
@@ -188,7 +183,7 @@ describe('new pods while nobody works at the update revision', () => {
       'Paused',
       paused,
     ),
-    'come up at the update revision again before the first member is taken': when(
+    'start at the update revision again before the first member is replaced': when(
       stale().keepingRevisions(),
       'updates new pods',
       null,
@@ -204,7 +199,7 @@ describe('new pods while nobody works at the update revision', () => {
       'Paused',
       paused,
     ),
-    'come up at the revision that the members have, if another one is current': when(
+    'start at the revision that the members have, if another one is current': when(
       stale().statefulSet({ currentRevision: revisionAfter }),
       `promotes ${revisionBefore} to keep`,
       'Paused',
@@ -231,7 +226,7 @@ describe('new pods while nobody works at the update revision', () => {
   });
 });
 
-describe('a member that somebody else takes', () => {
+describe('a member whose pod somebody else deletes', () => {
   const drained = () => half().members(member(1).stale().terminating());
   play({
     'keeps its revision before anybody has shown that the revision works': when(
@@ -327,7 +322,7 @@ describe('a member that somebody else takes', () => {
       'Paused',
       paused,
     ),
-    'does not, if its pod went while nobody watched it, whatever its claim says': when(
+    'does not, if its pod went unobserved, whatever its claim records': when(
       half()
         .missing(1)
         .members(member(1).data({ record: dataRecord(revisionBefore) })),
@@ -335,7 +330,7 @@ describe('a member that somebody else takes', () => {
       'Paused',
       paused,
     ),
-    'does, if new pods came up at its revision all the time': when(
+    'does, if new pods started at its revision all the time': when(
       stale()
         .keepingRevisions()
         .missing(1)
@@ -344,7 +339,7 @@ describe('a member that somebody else takes', () => {
       'Paused',
       paused,
     ),
-    'waits until the pod exists that a step has taken before': when(
+    'waits until the pod exists again that a step has deleted': when(
       cluster(5)
         .templateChanged()
         .members(member(4).stale().terminating(8), member(2).stale().terminating(3))
@@ -464,12 +459,12 @@ describe('a member that somebody else takes', () => {
       'Paused',
       paused,
     ),
-    'is not one that a step has taken': when(
+    'is not one that a step has deleted': when(
       drained().memory({ waiting: [0], verified: false }),
       'nothing',
       'MemberTerminating',
     ),
-    'is not one that a step has taken, though another one is back as what it was': when(
+    'is not one that a step has deleted, although another one is back at its previous revision': when(
       stale()
         .missing(1)
         .memory({
@@ -487,7 +482,7 @@ describe('a member that somebody else takes', () => {
       'nothing',
       'RevisionsKept',
     ),
-    'is not one that the next step takes because its node does not answer': when(
+    'is not one that the next step deletes because its node does not answer': when(
       half().members(member(1).stale().unreachable()),
       'delete 1',
       null,
@@ -521,7 +516,7 @@ describe('a member that came back too soon', () => {
       'Paused',
       paused,
     ),
-    'does so only once new pods come up at that revision': when(
+    'does so only once new pods start at that revision': when(
       cameBack(true).statefulSet({ strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
       'keeps until created',
       'Paused',
@@ -575,7 +570,7 @@ describe('a member that came back too soon', () => {
       'Paused',
       paused,
     ),
-    'keeps its revision if its new pod is taken before the status has it': when(
+    'keeps its revision if its new pod is deleted before the status has it': when(
       failing()
         .members(member(2).stale().terminating())
         .memory({ waiting: [0, 1], taken: [{ ordinal: 2, uid: 'another', restores: true }] }),
@@ -583,7 +578,7 @@ describe('a member that came back too soon', () => {
       'UpdateRevisionFailing',
       { restore: { revision: revisionAfter, ordinals: [2] } },
     ),
-    'keeps it as well if the step before was an eviction, and the pod after that is taken': when(
+    'keeps it as well if the previous step was an eviction, and the next pod is deleted': when(
       failing()
         .members(member(2).stale().terminating())
         .keepingRevisions()
@@ -629,13 +624,13 @@ describe('a member that a person wants back at its revision', () => {
       .data({ lastRun: { revision: revisionBefore, image, version: null, worked: true } });
   const settings = { restore: { revision: revisionAfter, ordinals: [2] } };
   play({
-    'is deleted once new pods come up at that revision': when(
+    'is deleted once new pods start at that revision': when(
       failing().keepingRevisions(),
       'restore 2',
       'UpdateRevisionFailing',
       settings,
     ),
-    'makes new pods come up at it first': when(failing(), 'keeps until created', 'UpdateRevisionFailing', settings),
+    'makes new pods start at it first': when(failing(), 'keeps until created', 'UpdateRevisionFailing', settings),
     'is awaited although others work at the update revision': when(
       half()
         .keepingRevisions()
@@ -709,7 +704,7 @@ describe('a member that a person wants back at its revision', () => {
   });
 });
 
-describe('what new pods come up at stays as it is', () => {
+describe('the revision of new pods does not change', () => {
   const drained = () => stale().members(member(1).stale().terminating());
   const complete = () => cluster(3).keepingRevisions(revisionAfter);
   const cameBack = () =>
@@ -730,14 +725,14 @@ describe('what new pods come up at stays as it is', () => {
   play(
     Object.fromEntries(
       Object.entries(never).flatMap(([sentence, [change, hold]]) => [
-        [`${sentence}, and somebody else takes a member`, when(change(drained()), 'nothing', hold)],
+        [`${sentence}, and somebody else deletes a pod`, when(change(drained()), 'nothing', hold)],
         [`${sentence}, and every member is updated`, when(change(complete()), 'nothing', hold)],
         [`${sentence}, and a member came back too soon`, when(change(cameBack()), 'nothing', heldBy(hold), paused)],
       ]),
     ),
   );
   play({
-    'before Kubernetes has observed the StatefulSet, though somebody else takes a member': when(
+    'before Kubernetes has observed the StatefulSet, although somebody else deletes a pod': when(
       drained().statefulSet({ observed: false }),
       'nothing',
       'StatefulSetNotObserved',
@@ -751,11 +746,11 @@ describe('what new pods come up at stays as it is', () => {
   });
 });
 
-describe('what a member that somebody else takes comes back as', () => {
+describe('the revision at which a member comes back whose pod somebody else deletes', () => {
   const backOf = (given: ClusterBuilder, ordinal: number, settings: Partial<RolloutPolicy> = {}) =>
     decideCase({ given, settings }).members.find((one) => one.ordinal === ordinal)?.recreated;
 
-  it('is what it was, with the reason', () => {
+  it('is its previous one, with the reason', () => {
     const drained = half().members(member(1).stale().terminating());
     expect(backOf(drained, 1, paused)).to.deep.equal({ as: 'before', because: { rule: 'Paused' } });
     expect(backOf(drained, 1, { pinnedOrdinals: [1] })).to.deep.equal({ as: 'before', because: 'pinned' });
@@ -764,12 +759,12 @@ describe('what a member that somebody else takes comes back as', () => {
     expect(backOf(stale().missing(1), 1)).to.deep.equal({ as: 'before', because: 'unverified' });
   });
 
-  it('is updated once nothing holds it', () => {
+  it('is the update revision once nothing holds it', () => {
     const drained = half().members(member(1).stale().terminating());
     expect(backOf(drained, 1)).to.deep.equal({ as: 'updated', because: null });
   });
 
-  it('is updated where nothing can be done about it', () => {
+  it('is the update revision if nothing can prevent it', () => {
     const drained = half().members(member(1).stale().terminating());
     const because = { rule: 'Paused' };
     const despite = (given: ClusterBuilder) => backOf(given, 1, paused);
@@ -787,7 +782,7 @@ describe('what a member that somebody else takes comes back as', () => {
     expect(despite(unknown)).to.deep.equal({ as: 'updated', because, despite: 'data' });
   });
 
-  it('is told of one that came back too soon', () => {
+  it('is reported for one that came back too soon', () => {
     const tooSoon = (reason: string) =>
       half()
         .members(
@@ -807,7 +802,7 @@ describe('what a member that somebody else takes comes back as', () => {
     expect(backOf(tooSoon('ErrImagePull'), 1)).to.equal(null);
   });
 
-  it('is nothing to tell of other members', () => {
+  it('is not reported for other members', () => {
     const drained = half().members(member(1).stale().terminating());
     expect([0, 2].map((ordinal) => backOf(drained, ordinal, paused))).to.deep.equal([null, null]);
   });

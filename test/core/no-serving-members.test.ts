@@ -19,7 +19,7 @@ describe('a cluster without serving members, in partition mode', () => {
       promotes(3, 'start', 2, 1, 0),
       settings,
     ),
-    'loses its broken members then, which come up at the corrected one': when(
+    'then replaces its broken members, which start at the corrected one': when(
       corrected().statefulSet({ currentRevision: revisionAfter }),
       deletes('MemberDown', 2, 1, 0),
       settings,

@@ -43,11 +43,11 @@ describe('members that are down', () => {
       three(member(2).down('CrashLoopBackOff')).memory({ verified: true }),
       notYet(2, 'down', { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 }),
     ),
-    'stay while another pod is missing, which may be one that can not be made again': when(
+    'stay while another pod is missing, which may be one that cannot be created again': when(
       stale().missing(1).members(member(2).down('ErrImagePull')),
       holds({ rule: 'MemberMissing', members: [1], message: null }),
     ),
-    'stay while the StatefulSet says that it can not make another pod': when(
+    'stay while the StatefulSet reports that it cannot create another pod': when(
       stale().missing(1).members(member(2).down('ErrImagePull')).but({ createFailure: 'exceeded quota: pods' }),
       holds({ rule: 'MemberMissing', members: [1], message: 'exceeded quota: pods' }),
     ),
@@ -82,7 +82,7 @@ describe('members that are unreachable', () => {
       stale().members(member(2).unreachable().preventDelete()),
       holds({ rule: 'MemberProtected', member: 2 }),
     ),
-    'go one at a time': when(stale().members(member(2).unreachable()), deletes('MemberUnreachable', 2)),
+    'are replaced one at a time': when(stale().members(member(2).unreachable()), deletes('MemberUnreachable', 2)),
     'are shown when nothing else can go': when(
       stale(5).members(member(1).unreachable(), member(2).unreachable()),
       holds({ rule: 'MemberUnreachable', member: 2 }),
@@ -159,7 +159,7 @@ describe('members that run without participating', () => {
       stale().members(member(1).role('primary'), member(2).lagging()),
       holds({ rule: 'RolesNotSettled', members: [1] }),
     ),
-    'wait while Jobs can not be read': when(
+    'wait while Jobs cannot be read': when(
       stale().members(member(2).lagging()).but({ backupsUnreadable: 'no' }),
       holds({ rule: 'BackupsUnreadable', message: 'no' }),
     ),
@@ -180,7 +180,7 @@ describe('a running replica', () => {
   const labelless = (forSeconds: number) => member(2).lagging(forSeconds).role(null);
   const unlabelled = (forSeconds: number) => labelless(forSeconds).container('mysqld', { readySinceRestart: false });
   play({
-    'without a role that has been ready stays: MOCO may have configured it, and gives no role while it can not configure another':
+    'without a role that has been ready stays: MOCO may have configured it, and sets no role while it cannot configure another':
       when(
         stale().members(member(1).recovering(), labelless(180)),
         holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
@@ -205,7 +205,7 @@ describe('a running replica', () => {
 
 describe('members of several kinds that do not participate', () => {
   play({
-    'no member is taken when all due members are unreachable and none participates': when(
+    'no member is replaced when all due members are unreachable and none participates': when(
       three(
         member(0).updated().lagging(),
         member(1).stale().unreachable(),
@@ -213,7 +213,7 @@ describe('members of several kinds that do not participate', () => {
       ).primaryUnavailableFor(180),
       holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, state: null, said: null }),
     ),
-    'the primary is not taken for a replica when too few others participate': when(
+    'the primary is not replaced like a replica when too few others participate': when(
       three(member(0).stale().lagging(), member(2).updated().lagging()).primaryUnavailableFor(180),
       holds({ rule: 'AwaitingFailover', primary: 0, replica: null, graceSeconds: 180 }),
     ),
@@ -315,7 +315,7 @@ describe('if no failover happened within its time', () => {
         .primaryUnavailableFor(180),
       deletes('MemberNotParticipating', 3),
     ),
-    'they go one at a time': when(
+    'they are replaced one at a time': when(
       stale()
         .members(member(0).crashLooping(), member(1).lagging(), member(2).updated().participatingFor(1))
         .primaryUnavailableFor(180),
@@ -376,7 +376,7 @@ describe('the primary dies while the template changes', () => {
       stale().primaryAt(1).members(member(0).updated().starting(), member(1).role('replica'), member(2).lagging()),
       holds({ rule: 'RolesNotSettled', members: [1] }),
     ),
-    'the rollout goes on once the old primary is back': when(
+    'the rollout continues once the old primary is back': when(
       stale().primaryAt(1).members(member(0).updated()),
       evicts('ReplicaHealthy', 2),
     ),
@@ -422,7 +422,7 @@ describe('the primary of a cluster that replicates from elsewhere', () => {
       unavailable(member(0).lagging().container('mysqld', { started: false })).primaryUnavailableFor(10),
       awaitingFailover,
     ),
-    'does not count elsewhere: a primary that takes writes is ready': when(
+    'does not count elsewhere: a primary that accepts writes is ready': when(
       unavailable().mysqlCluster({ replicatesFromElsewhere: false }).primaryUnavailableFor(180),
       deletes('PrimaryNotParticipating', 0),
     ),
@@ -460,7 +460,7 @@ describe('a member that recovers', () => {
       {},
       1,
     ),
-    'is left alone as replica that has a role, though nobody has seen it ready': when(
+    'is left alone as a replica that has a role, although it was never seen ready': when(
       stale().members(member(2).lagging(59).container('mysqld', { readySinceRestart: false })),
       holds({ rule: 'AwaitingFailover', primary: 0, replica: 2, graceSeconds: 60 }),
       {},
@@ -603,12 +603,12 @@ describe('a failover that waits for the appliers of the replicas', () => {
   const override = { overrides: [{ rule: 'FailoverUnfinished', remainingSeconds: 60 }] };
   play({
     'has its time': when(waitsForAppliers(crashed(), 179), awaitingFailover),
-    'goes on after that: no replica is restarted': when(waitsForAppliers(crashed(), 180), unfinished(2)),
-    'goes on while the node of the primary is lost': when(
+    'continues after that: no replica is restarted': when(waitsForAppliers(crashed(), 180), unfinished(2)),
+    'continues while the node of the primary is lost': when(
       waitsForAppliers(member(0).unreachable(), 600),
       unfinished(2),
     ),
-    'goes on while the primary is missing': when(
+    'continues while the primary is missing': when(
       waitsForAppliers(crashed(), 600).missing(0),
       holds({ rule: 'MemberMissing', members: [0], message: null }),
     ),
@@ -616,10 +616,10 @@ describe('a failover that waits for the appliers of the replicas', () => {
       waitsForAppliers(member(0).stale().down('CrashLoopBackOff'), 600),
       deletes('MemberDown', 0),
     ),
-    'goes on in partition mode': when(waitsForAppliers(crashed(), 600).atPartition(3), unfinished(2), {
+    'continues in partition mode': when(waitsForAppliers(crashed(), 600).atPartition(3), unfinished(2), {
       mode: 'Partition',
     }),
-    'goes on in partition mode although members would come up updated': when(
+    'continues in partition mode although members would start at the update revision': when(
       waitsForAppliers(crashed(), 600).atPartition(3).statefulSet({ currentRevision: revisionAfter }),
       unfinished(2),
       { mode: 'Partition' },
@@ -629,7 +629,7 @@ describe('a failover that waits for the appliers of the replicas', () => {
       deletes('MemberNotParticipating', 2),
       override,
     ),
-    'is over when a replica follows somebody': when(
+    'is over when a replica follows a primary': when(
       stale().members(member(0).agentDead(), member(1), member(2).lagging(600)).primaryUnavailableFor(600),
       deletes('MemberNotParticipating', 2),
     ),

@@ -30,7 +30,7 @@ describe('a rollout by partitions', () => {
   inPartitionMode({
     'the last one goes first': when(stale(), healthy(2)),
     'ten goes before nine: ordinals are numbers': when(stale(11), healthy(10)),
-    'nobody goes while somebody writes the StatefulSet again and again: the partition would not stay': when(
+    'no member is replaced while the StatefulSet is written again and again: the partition would not stay': when(
       stale().contended(),
       holds({
         rule: 'StatefulSetNotObserved',
@@ -49,11 +49,11 @@ describe('a rollout by partitions', () => {
     ),
     'one of one goes too': when(stale(1), healthy(0)),
     'a partition past the last one is as good as one just there': when(stale().atPartition(7), healthy(2)),
-    'one that has come up updated by itself is skipped, whatever it does': when(
+    'one that was updated without a step is skipped, whatever it does': when(
       stale().members(member(2).updated().lagging()).memory({ verified: true }),
       lowers('AlreadyUpdated', 2),
     ),
-    'nothing is left at any partition when no member is stale or would come up stale': when(
+    'nothing is left at any partition when no member is stale or would start stale': when(
       cluster(3).atPartition(3),
       'idle',
     ),
@@ -75,7 +75,7 @@ describe('the partition of the user', () => {
     'is not gone below': when(midway(2), reached(2, 0, 1), { partition: 2 }),
     'is gone down to': when(stale(), healthy(2), { partition: 2 }),
     'stages the update when it is as high as there are members': when(stale(), reached(3, 0, 1, 2), { partition: 3 }),
-    'lets it go on when it is lowered': when(midway(2), healthy(1), { partition: 1 }),
+    'lets it continue when it is lowered': when(midway(2), healthy(1), { partition: 1 }),
     'does not raise that of the StatefulSet again': when(midway(1), reached(2, 0), { partition: 2 }),
     'keeps everybody when it is no number': when(stale(), reached(Number.NaN, 0, 1, 2), { partition: Number.NaN }),
     'waits until the last updated member has settled': when(

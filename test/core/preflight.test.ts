@@ -34,7 +34,12 @@ const errant = () => stale().members(member(2).stale().errant());
 
 describe('the preflight of a revision', () => {
   play({
-    'takes nobody while a node has no result': when(stale().preflight({ awaited: [waiting] }), runsOn('n-2'), {}, 2),
+    'replaces no member while a node has no result': when(
+      stale().preflight({ awaited: [waiting] }),
+      runsOn('n-2'),
+      {},
+      2,
+    ),
     'names the nodes that it waits for, and why the first of them waits': when(
       stale().preflight({
         awaited: [
@@ -53,7 +58,7 @@ describe('the preflight of a revision', () => {
       {},
       2,
     ),
-    'goes on after its limit': when(stale().preflight({ awaited: [{ ...waiting, forSeconds: 300 }] }), next),
+    'continues after its limit': when(stale().preflight({ awaited: [{ ...waiting, forSeconds: 300 }] }), next),
     'is looked at when its limit is over, whatever else holds the rollout': when(
       stale()
         .unhealthy()
@@ -64,7 +69,7 @@ describe('the preflight of a revision', () => {
     ),
     'waits for a node that was asked last until its own time is over': when(twoNodes(), runsOn('n-3')),
     'waits for no node after the limit of the user': when(twoNodes(), next, { preflightTimeoutSeconds: 12 }),
-    'holds for an image that a node can not get, however long it lasts': when(twoRefusals(), unavailable(1), {}, 40),
+    'holds for an image that a node cannot pull, however long it lasts': when(twoRefusals(), unavailable(1), {}, 40),
     'is looked at again when it is tried again': when(
       stale().preflight({ refusals: [{ ...missing, againInSeconds: 1 }] }),
       unavailable(),
@@ -80,13 +85,13 @@ describe('the preflight of a revision', () => {
       configurationRefused,
       ifPossible,
     ),
-    'holds nobody who is down': when(
+    'holds no member that is down': when(
       stale()
         .members(member(2).stale().down('CrashLoopBackOff'))
         .preflight({ awaited: [waiting], refusals: [missing] }),
       deletes('MemberDown', 2),
     ),
-    'keeps nobody from being replaced who does not participate': when(
+    'keeps no member from being replaced that does not participate': when(
       errant().preflight({ awaited: [waiting], refusals: [{ ...missing, members: [1] }] }),
       deletes('MemberNotParticipating', 2),
     ),
@@ -111,7 +116,7 @@ describe('the preflight of a revision', () => {
     expect(tries).to.deep.equal([0, 60, 120, 240, 480, 960, 1560, 2160, 2760, 3360]);
   });
 
-  it('looks at its pods the less often, the longer it lasts', () => {
+  it('checks its pods less often the longer it lasts', () => {
     expect([0, 9, 10, 59, 60, 300].map(lookAtPodsSeconds)).to.deep.equal([1, 1, 2, 2, 5, 5]);
   });
 });

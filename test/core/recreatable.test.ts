@@ -44,7 +44,7 @@ describe('a claim that is being deleted', () => {
       ),
       deletes('MemberDown', 1),
     ),
-    'a pod that no node takes mounts no claim that is gone': when(
+    'a pod that no node accepts mounts no claim that is gone': when(
       stale().members(member(2).stale().unschedulable().claimEnds('missing')),
       deletes('MemberDown', 2),
     ),
@@ -106,7 +106,7 @@ const tied = (ordinal: number) =>
     ties: [`the volume pvc-${ordinal}`],
   });
 
-describe('a node that takes no pods', () => {
+describe('a node that accepts no pods', () => {
   play({
     'a replica that has to move anyway goes first': when(
       stale().members(member(1).stale().onCordonedNode()),
@@ -155,7 +155,7 @@ const nobodyServes = (): ClusterBuilder =>
     .primaryUnavailableFor(180);
 
 describe('what was not read', () => {
-  it('is asked for of the primary as well, whose repair comes first, while the replicas are held for longer', () => {
+  it('is asked for the primary as well, whose repair comes first, while the replicas are held for longer', () => {
     const given = nobodyServes().members(member(0).stale().lagging().recreatable(null));
     const { hold, asks } = decideCase({ given, settings: {} });
     expect(hold?.rule).to.equal('FailoverUnfinished');
@@ -175,7 +175,7 @@ describe('what was not read', () => {
   play({
     'allows no eviction': when(stale().members(member(2).stale().recreatable(null)), unread),
     'allows no deletion': when(stale().members(member(2).stale().down('CrashLoopBackOff').recreatable(null)), unread),
-    'once it is, lets new pods come up at the update revision, and the primary go': when(
+    'once it is, lets new pods start at the update revision, and the primary go': when(
       nobodyServes().keepingRevisions(),
       setsStrategy,
     ),

@@ -13,7 +13,7 @@ for (const mode of ['Partition', 'MOCO'] as const) {
   const settings = { mode };
   describe(`a StatefulSet at OnDelete that is to be updated by partitions (${mode})`, () => {
     play({
-      'gets its current revision first, so that nobody comes up at an older one': when(
+      'gets its current revision first, so that no pod starts at an older one': when(
         taken(),
         promotes(revisionAfter, 3),
         settings,
@@ -29,7 +29,7 @@ for (const mode of ['Partition', 'MOCO'] as const) {
         handsBack,
         settings,
       ),
-      'is released whoever is away': when(
+      'is released whichever members are missing': when(
         promoted().members(member(0).down('ErrImagePull'), member(1).terminating()).missing(2),
         handsBack,
         settings,
@@ -45,7 +45,7 @@ for (const mode of ['Partition', 'MOCO'] as const) {
         ...settings,
         paused: true,
       }),
-      'stays at OnDelete while only repairs may go on': when(
+      'stays at OnDelete while only repairs may continue': when(
         promoted().members(member(1).stale().down('ErrImagePull')),
         holds({ rule: 'Paused' }),
         { ...settings, paused: true, repairWhilePaused: true },
@@ -74,7 +74,7 @@ for (const mode of ['Partition', 'MOCO'] as const) {
         holds({ rule: 'StatefulSetNotObserved' }),
         settings,
       ),
-      'does not wait until nobody writes it again and again': when(
+      'does not wait for the end of repeated writes': when(
         promoted().statefulSet({ strategy: 'RollingUpdate' }).contended(),
         handsBack,
         settings,

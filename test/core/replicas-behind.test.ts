@@ -34,7 +34,7 @@ describe('the replica that MOCO would choose', () => {
       lastOne().delay(1, stopped),
       waitsFor(1, stopped),
     ),
-    'is the one with the lowest ordinal, whoever is primary': when(
+    'is the one with the lowest ordinal, whichever is primary': when(
       cluster(3).primaryAt(1).members(member(1).stale()).delay(0, behind(41)),
       waits([{ ordinal: 0, reading: behind(41) }], { member: 1 }),
     ),
@@ -118,7 +118,7 @@ describe('a reading', () => {
   });
 });
 
-describe('a partition that takes the primary', () => {
+describe('a partition that reaches the primary', () => {
   const inPartitions = { mode: 'Partition' } as const;
   play({
     'stays while the replica that MOCO would choose is behind': when(
@@ -131,7 +131,7 @@ describe('a partition that takes the primary', () => {
       lowers('ReplicaHealthy', 0, 0),
       inPartitions,
     ),
-    'is lowered to a replica whoever is behind': when(
+    'is lowered to a replica whichever is behind': when(
       stale().atPartition(3).delay(1, behind(41)),
       lowers('ReplicaHealthy', 2, 2),
       inPartitions,

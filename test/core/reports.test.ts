@@ -28,7 +28,7 @@ describe('the verdict of each member', () => {
       stale().members(member(2).preventDelete()),
       ['Waiting', 'Next', 'Waiting'],
     ],
-    'and after those that may go once something no longer holds': [
+    'and after those that may be replaced once something no longer holds': [
       stale().members(member(2).preventDelete()).unhealthy(),
       ['Waiting ClusterNotHealthy', 'Next ClusterNotHealthy', 'Waiting ClusterNotHealthy'],
     ],
@@ -53,7 +53,7 @@ describe('the verdict of each member', () => {
       three(member(0).stale().demotedByUs()),
       ['Next AwaitingSwitchover', 'Updated', 'Updated'],
     ],
-    'nobody is next when nothing is due': [cluster(3), ['Updated', 'Updated', 'Updated']],
+    'no member is next when nothing is due': [cluster(3), ['Updated', 'Updated', 'Updated']],
     'the one whose demotion is taken back is not next for that': [
       three(member(0).stale().demotedByUs(), member(1).stale()),
       ['Waiting', 'Next', 'Updated'],

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import { gates } from '../../src/core/gates.ts';
 import {
@@ -23,7 +25,21 @@ describe('the catalogue of rules', () => {
 
   it('has each rule in a gate, so that it blocks something', () => {
     const used = new Set(Object.values(gates).flat());
-    expect(holdRules.filter((rule) => !used.has(rule))).to.deep.equal([]);
+    for (const rule of holdRules) {
+      expect(used.has(rule), `${rule} blocks nothing: add it to an effect in src/core/gates.ts`).to.equal(true);
+    }
+  });
+
+  it('has the example of each rule in the file that is named like that of the rule', () => {
+    const declaring = (folder: string, rule: string): readonly string[] =>
+      readdirSync(folder)
+        .filter((file) => new RegExp(`^  ${rule}: `, 'm').test(readFileSync(join(folder, file), 'utf8')))
+        .map((file) => basename(file));
+    for (const rule of holdRules) {
+      const [file = ''] = declaring('src/core/rules', rule);
+      const message = `move the example of ${rule} to test/core/rules/${file}`;
+      expect(declaring('test/core/rules', rule), message).to.deep.equal([file]);
+    }
   });
 
   for (const rule of holdRules) {

@@ -7,7 +7,7 @@ const settling = (ordinal: number, seconds: number) => tooYoung(ordinal, seconds
 describe('a rollout of three', () => {
   play({
     'begins with the highest ordinal': when(stale(), evicts('ReplicaHealthy', 2)),
-    'takes ten before nine: ordinals are numbers': when(stale(11), evicts('ReplicaHealthy', 10)),
+    'replaces ten before nine: ordinals are numbers': when(stale(11), evicts('ReplicaHealthy', 10)),
     'waits for the evicted pod to go': when(
       stale().members(member(2).terminating()),
       holds({ rule: 'MemberTerminating', member: 2 }),
@@ -30,13 +30,13 @@ describe('a rollout of three', () => {
       {},
       2,
     ),
-    'goes on with the next one': when(
+    'continues with the next one': when(
       stale().members(member(2).updated().participatingFor(5)),
       evicts('ReplicaHealthy', 1),
       {},
       600,
     ),
-    'goes on at once with minReadySeconds 0': when(
+    'continues at once with minReadySeconds 0': when(
       stale().members(member(2).updated().participatingFor(0)),
       evicts('ReplicaHealthy', 1),
       { minReadySeconds: 0 },
@@ -52,7 +52,7 @@ describe('a rollout of three', () => {
       cluster(3).primaryAt(1).members(member(0).stale().role('primary'), member(1).role('replica')).healthyAsBefore(),
       holds({ rule: 'RolesNotSettled', members: [0, 1] }),
     ),
-    'waits until the new primary takes writes': when(
+    'waits until the new primary accepts writes': when(
       cluster(3)
         .primaryAt(1)
         .members(member(0).stale())
@@ -61,7 +61,7 @@ describe('a rollout of three', () => {
       { minReadySeconds: 0 },
       176,
     ),
-    'does not wait for ever for a cluster that is not available': when(
+    'does not wait forever for a cluster that is not available': when(
       cluster(3)
         .primaryAt(1)
         .members(member(0).stale())
@@ -75,7 +75,7 @@ describe('a rollout of three', () => {
     'ends by promoting the revision': when(cluster(3).statefulSet({ currentRevision: 'old' }), promotes(3)),
     'has nothing to do afterwards': when(cluster(3), 'idle', {}, null),
     'keeps the primary for last wherever it is': when(stale().primaryAt(2), evicts('ReplicaHealthy', 1)),
-    'begins anew with a second template, whoever was updated before': when(
+    'starts again with a second template, whichever members were updated before': when(
       stale().members(member(2).but({ revision: 'in-between' })),
       evicts('ReplicaHealthy', 2),
     ),
@@ -105,7 +105,7 @@ describe('a rollout of five and of one', () => {
       five().members(member(1).unreachable(), member(2).unreachable(), member(3).lagging(), member(4).lagging(180)),
       holds({ rule: 'NotEnoughAcknowledging', member: 4, others: 2, needed: 3 }),
     ),
-    'five take the one that acknowledges nothing before those that are needed': when(
+    'five replace the one that acknowledges nothing before those that are needed': when(
       five().members(member(1).unreachable(), member(2).crashLooping(), member(3).lagging(), member(4).lagging()),
       deletes('MemberNotParticipating', 2),
     ),
@@ -209,7 +209,7 @@ describe('a bad image', () => {
       stale().members(member(2).but({ revision: 'bad' }).down('ImagePullBackOff')),
       deletes('MemberDown', 2),
     ),
-    'taken back to the one before, the broken one goes alone': when(
+    'reverted to the previous one, only the broken one is replaced': when(
       three(member(2).but({ revision: 'bad' }).down('ImagePullBackOff')),
       deletes('MemberDown', 2),
     ),

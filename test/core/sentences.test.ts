@@ -36,7 +36,7 @@ describe('a duration of a fleet', () => {
     it(`of ${seconds} s is ${text}`, () => expect(durationText(seconds)).to.equal(text));
 });
 
-describe('the sentence for what a member comes back as', () => {
+describe('the sentence for the revision at which a member comes back', () => {
   const taken = 'somebody else deleted its pod';
   const forms: Forms<Recreated> = [
     { as: 'before', because: { rule: 'Paused' } },

@@ -66,7 +66,7 @@ describe('members that are pinned', () => {
       takesBack(0, 'NotDue'),
       { pinnedOrdinals: [0] },
     ),
-    'that do not exist matter to nobody': when(stale(), next, { pinnedOrdinals: [7] }),
+    'that do not exist have no effect': when(stale(), next, { pinnedOrdinals: [7] }),
   });
   it('are reported as pinned', () => {
     const { members } = decideCase({ given: stale(), settings: { pinnedOrdinals: [1], partition: 1 } });
@@ -76,7 +76,7 @@ describe('members that are pinned', () => {
       ['Next', null],
     ]);
   });
-  it('that came up updated by themselves are reported as UpdatedOutOfBand', () => {
+  it('that were updated without a step are reported as UpdatedOutOfBand', () => {
     const given = stale()
       .members(member(1).updated())
       .memory({ updatedOutOfBand: [1] });
@@ -88,7 +88,7 @@ describe('the approval of the primary', () => {
   const manual: Partial<RolloutPolicy> = { primaryUpdatePolicy: 'Manual' };
   const awaiting = (revision = revisionAfter): Hold => ({ rule: 'AwaitingApproval', member: 0, revision });
   play({
-    'is asked for where the user wants it': when(lastOne(), holds(awaiting()), manual),
+    'is required if the user sets that': when(lastOne(), holds(awaiting()), manual),
     'of no revision of this cluster says so': when(
       lastOne(),
       holds({ rule: 'AwaitingApproval', member: 0, revision: revisionAfter, unknown: 'moco-test-59' }),
@@ -106,7 +106,7 @@ describe('the approval of the primary', () => {
       deletes('MemberDown', 0),
       manual,
     ),
-    'that is gone takes the demotion back': when(
+    'that is gone ends the demotion': when(
       lastOne().members(member(0).stale().demotedByUs()),
       takesBack(0, 'AwaitingApproval'),
       { ...manual, approvedRevision: revisionBefore },

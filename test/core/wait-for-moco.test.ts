@@ -23,7 +23,7 @@ describe("what MOCO's own partition controller waits for", () => {
     ),
     'is itself for the next one too': when(midway(), awaits(1)),
     'is itself where the next one is updated already': when(stale().members(member(2).updated().lagging()), awaits(2)),
-    'is itself where the next one is updated already, whoever else is away': when(
+    'is itself if the next one is already updated, whichever others are away': when(
       stale().members(member(2).updated(), member(0).stale().lagging()),
       awaits(2),
     ),
@@ -68,7 +68,7 @@ describe("what MOCO's own partition controller waits for", () => {
       midway().members(member(2).updated().down('ErrImagePull')),
       holds({ rule: 'UpdateRevisionFailing', member: 2, evidence }),
     ),
-    'is a person, where a low ordinal is down: MOCO waits for ever': when(
+    'is a person, if a low ordinal is down: MOCO waits forever': when(
       stale().members(member(0).stale().down('ErrImagePull')),
       holds({
         rule: 'MemberDownOutOfOrder',

@@ -102,7 +102,7 @@ describe('a connection', function suite() {
       return { request: get('/late', { method: 'POST', body: 'x', assertMaySend }), refuse: () => (may = false) };
     };
 
-    it('asks when the connection is there, and keeps that for the next one', async () => {
+    it('asks when the connection is open, and keeps it for the next request', async () => {
       const connection = await server.connectAs({});
       const { request, refuse } = revocable();
       const asked = outcome(connection, request);

@@ -47,9 +47,9 @@ describe('whether the API server serves a kind', () => {
       { '/apis': [200, groups('moco-rollout.io')], [own]: [200, resources('mysqlrolloutpolicies')] },
       false,
     ],
-    'is not told by a page': [{}, false],
-    'is not told by something else': [{ '/apis': [200, { kind: 'Status' }] }, false],
-    'is not told to whom discovery is forbidden': [{ '/apis': [403, { kind: 'Status', reason: 'Forbidden' }] }, false],
+    'does not follow from a page': [{}, false],
+    'does not follow from another answer': [{ '/apis': [200, { kind: 'Status' }] }, false],
+    'is unknown if discovery is forbidden': [{ '/apis': [403, { kind: 'Status', reason: 'Forbidden' }] }, false],
   };
   for (const [sentence, [answers, expected]] of Object.entries(cases)) {
     it(sentence, async () => {

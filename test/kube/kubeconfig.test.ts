@@ -200,7 +200,7 @@ describe('a kubeconfig that kubectl can use', function suite() {
     return server.requests.at(-1)?.headers ?? {};
   };
 
-  it('takes a user, groups and a uid to impersonate beside it, and keeps its own groups without others', async () => {
+  it('accepts flags for a user, groups and a uid to impersonate, and keeps its own groups without them', async () => {
     const userEntry = { as: 'jane', 'as-groups': ['sre', 'dba'], 'as-uid': '7' };
     expect(await headersWith({ token: 't', as: 'joe' }, { userEntry })).to.include({
       authorization: 'Bearer t',
@@ -219,7 +219,7 @@ describe('a kubeconfig that kubectl can use', function suite() {
     expect(nobody instanceof Error && nobody.message).to.contain('expected a user to impersonate (--as)');
   });
 
-  it('lets a token beside it win over every other way to get one', async () => {
+  it('uses a token from a flag before every other way to get one', async () => {
     const userEntry = { token: 'given' };
     for (const own of [{ token: 't' }, { tokenFile: '/nowhere' }, { username: 'u', password: 'p' }]) {
       expect((await headersWith(own, { userEntry })).authorization).to.equal('Bearer given');
@@ -228,7 +228,7 @@ describe('a kubeconfig that kubectl can use', function suite() {
     expect((await headersWith({ exec }, { userEntry })).authorization).to.equal('Bearer given');
   });
 
-  it('takes an address beside it, with its own certificates and without its name for TLS', async () => {
+  it('accepts a flag for the address, and uses it with its certificates but without its name for TLS', async () => {
     const elsewhere = { server: 'https://127.0.0.1:1', 'tls-server-name': 'elsewhere.example' };
     const clusterEntry = { server: server.address };
     expect(await headersWith({ token: 't' }, { clusterEntry }, elsewhere)).to.include({ authorization: 'Bearer t' });
@@ -238,7 +238,7 @@ describe('a kubeconfig that kubectl can use', function suite() {
     });
   });
 
-  it('verifies nothing if that is said beside it, whatever certificates it has', async () => {
+  it('verifies nothing with the flag for that, whatever certificates it has', async () => {
     const other = {
       'certificate-authority-data': Buffer.from((await loopbackCertificate()).certificate).toString('base64'),
     };
@@ -250,7 +250,7 @@ describe('a kubeconfig that kubectl can use', function suite() {
     expect(server.authorizations.at(-1), 'without a kubeconfig').to.equal('Bearer alone');
   });
 
-  it('takes a cluster and a user by their names, and says which there are', async () => {
+  it('accepts flags for the names of a cluster and a user, and lists the existing ones', async () => {
     const kubeconfigPath = await fixture('names.yaml');
     const connect = (overrides: Partial<KubeconfigOverrides>) =>
       server.connect({ kubeconfigPath, overrides: { ...noOverrides, ...overrides } });

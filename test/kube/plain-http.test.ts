@@ -171,7 +171,7 @@ describe('a GET to a pod, answered', function suite() {
     expect(await failure(get('/readyz', stop.signal))).to.match(/abort/i);
   });
 
-  it('takes an address and never a name, and an IPv6 address too', async () => {
+  it('accepts an address, also of IPv6, and never a name', async () => {
     answer = (_, response) => response.end('x');
     expect(await failure(pods.get({ ip: 'localhost', port }, '/metrics', never))).to.equal(
       'expected the pod to have an IP address, got `localhost`',

@@ -76,7 +76,7 @@ describe('a query to Prometheus', function suite() {
     throw new Error('expected the query to fail, it did not');
   };
 
-  it('has the headers of a file and a user and password, read for every query', async () => {
+  it('carries the headers of a file and a user and password, which are read for every query', async () => {
     const headersFile = await front.write('headers', '\nX-Scope-OrgID: team-a \nX: y\n');
     const basicAuthFile = await front.write('login', 'me:pass:word\n');
     const asked = client({ url, headersFile, basicAuthFile });
@@ -89,7 +89,7 @@ describe('a query to Prometheus', function suite() {
     ]);
   });
 
-  it('is not sent with headers that are none, or that are its own, and says the line but not the value', async () => {
+  it('is not sent with invalid or reserved headers, and names the line but not the value', async () => {
     const cases = {
       'secret value': 'something else in line 1',
       'A: b\nAuthorization: secret': 'Authorization in line 2, which the request sets itself',
@@ -155,18 +155,18 @@ describe('a query to Prometheus', function suite() {
     ]);
   });
 
-  it('takes a scalar for a series, as an alerting rule does', async () => {
+  it('treats a scalar as a series, as an alerting rule does', async () => {
     answer = success({ resultType: 'scalar', result: [1, '3'] });
     expect(await client({ url }).query('3')).to.deep.equal([{ labels: {}, value: '3' }]);
   });
 
   const bad: Readonly<Record<string, readonly [Answer, RegExp]>> = {
-    'a query that Prometheus can not read': [
+    'a query that Prometheus cannot read': [
       refused(400, 'bad_data', 'invalid parameter "query": 1:3: parse error: unexpected end of input'),
       /: expected an answer to the query, got HTTP 400: invalid parameter "query": 1:3: parse error/,
     ],
     'no token, or a wrong one': [(response) => response.writeHead(401).end('Unauthorized\n'), /got HTTP 401$/],
-    'a query that can not be evaluated': [
+    'a query that cannot be evaluated': [
       refused(422, 'execution', 'found duplicate series'),
       /got HTTP 422: found duplicate series$/,
     ],
@@ -209,7 +209,7 @@ describe('a query to Prometheus', function suite() {
     expect(await client({ url }).query('up')).to.have.length(1);
   });
 
-  it('quotes no more of a long message than people read', async () => {
+  it('cuts a long message', async () => {
     answer = refused(400, 'bad_data', 'x'.repeat(100_000));
     expect((await failure(client({ url }).query('up'))).length).to.be.lessThan(500);
   });

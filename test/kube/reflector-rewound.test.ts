@@ -100,7 +100,7 @@ describe('a reflector of a server that says nothing', () => {
     expect(store.values().map(({ name }) => name)).to.deep.equal(['a']);
   });
 
-  it('goes on with the older objects where it is not to end', async () => {
+  it('continues with the older objects if it must not end', async () => {
     start(restored, false);
     await world.until(() => store.get('default', 'b') !== undefined, 'the older object', 1_000);
     expect(store.get('default', 'a')).to.equal(undefined);

@@ -188,7 +188,7 @@ describe('a reflector, over real HTTP', function suite() {
       expect(changes).to.deep.equal(['added a', 'added b', 'removed a']);
     });
 
-    it('takes changes before the end of the list', async () => {
+    it('applies changes before the end of the list', async () => {
       const gone = { type: 'DELETED', object: { metadata: metadata('gone', 106) } };
       const changed = { type: 'MODIFIED', object: { metadata: metadata('kept', 107) } };
       const lines = [added('gone', 101), added('kept', 102), lineOf(gone), lineOf(changed), lineOf(endOfList('107'))];

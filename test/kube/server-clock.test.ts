@@ -70,7 +70,7 @@ describe("the API server's clock", () => {
     expect(world.wall()).to.equal(machine.wall());
   });
 
-  it('is not taken from how long an answer takes', async () => {
+  it('is not derived from the duration of an answer', async () => {
     answerTakesMilliseconds = 60_000;
     await world.exchange(request);
     expect(world.wall()).to.equal(machine.wall());

@@ -59,7 +59,7 @@ describe('a token bucket', function suite() {
     expect(await next).to.equal(true);
   });
 
-  it('lets a lease call wait for nothing, however much others have taken', async () => {
+  it('never delays a lease call, however many tokens others have used', async () => {
     const { world, bucket } = make({ qps: 1, burst: 5 });
     await bucket.reserve('disrupt', 1000);
     for (let call = 0; call < 10; call += 1) void bucket.take('read');

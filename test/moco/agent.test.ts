@@ -89,7 +89,7 @@ describe("the delay in an agent's metrics", () => {
     }
   });
 
-  it('is unknown where another pod has got the address', () => {
+  it('is unknown if another pod has the address now', () => {
     const message = 'expected the metrics of test, index 1, got those of another pod';
     expect(delayOf({ status: 200, body: page(delay('0')) }, 'test', 2)).to.deep.equal(
       unknown('expected the metrics of test, index 2, got those of another pod'),

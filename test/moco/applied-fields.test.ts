@@ -81,7 +81,7 @@ const cases: Readonly<Record<string, Case>> = {
     fields: { 'f:volumes': item({ name: 'v' }, owned('emptyDir')) },
     altered: [],
   },
-  'what the API server adds beside what MOCO owns is not compared': {
+  'what the API server adds to fields of MOCO is not compared': {
     wanted: { containers: [{ name: 'side', ports: [{ containerPort: 80, protocol: 'TCP' }] }] },
     live: {
       dnsPolicy: 'ClusterFirst',

@@ -662,7 +662,7 @@ describe('the objects around the members', () => {
     }
   });
 
-  it('say why Jobs can not be read if the cluster has a backup policy', () => {
+  it('say why Jobs cannot be read if the cluster has a backup policy', () => {
     const look = new Look();
     look.jobsUnreadable = 'jobs is forbidden';
     expect(look.facts().backupsUnreadable).to.equal(null);

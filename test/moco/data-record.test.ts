@@ -54,7 +54,7 @@ describe('the record of the data on a claim', () => {
     it(`says nothing: ${sentence}`, () => expect(parseDataRecord(given)).to.equal(null));
   }
 
-  it('leaves out what it does not know, and an image or a version that can be none', () => {
+  it('leaves out what is unknown, and an image or a version that is invalid', () => {
     const known = (fields: object) => parseDataRecord(annotation({ revision: record.revision, ...fields }));
     const revisionAlone = { revision: record.revision, image: null, version: null };
     expect(known({ until: 'now', __proto__: { version: '1' } })).to.deep.equal(revisionAlone);

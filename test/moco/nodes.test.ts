@@ -11,12 +11,12 @@ const taint = (effect: string, key = 'dedicated', value = 'batch') => ({ key, va
 const exists = (key: string, effect?: string) => ({ key, operator: 'Exists', ...(effect !== undefined && { effect }) });
 
 describe('a node', () => {
-  it('takes pods if nothing is said against it', () => {
+  it('accepts pods unless something prevents it', () => {
     expect(refusalsOf(node(), [])).to.deep.equal([]);
     expect(refusalsOf(node({ taints: [taint('PreferNoSchedule')] }), [])).to.deep.equal([]);
   });
 
-  it('takes none if it is gone, cordoned, drained, tainted, not ready or under pressure', () => {
+  it('accepts none if it is gone, cordoned, drained, tainted, not ready or under pressure', () => {
     expect(refusalsOf(null, [])).to.deep.equal(['is gone']);
     expect(refusalsOf(node({ unschedulable: true }), [])).to.deep.equal(['is cordoned']);
     expect(refusalsOf(node({}, { Ready: 'True', DrainInProgress: 'True' }), [])).to.deep.equal(['is being drained']);
@@ -42,7 +42,7 @@ describe('a node', () => {
     expect(refusalsOf(node({ unschedulable: true, taints }), [])).to.deep.equal(['is cordoned']);
   });
 
-  it('takes a pod that tolerates that', () => {
+  it('accepts a pod that tolerates that', () => {
     const tainted = node({ taints: [taint('NoSchedule')] });
     for (const toleration of [
       { key: 'dedicated', operator: 'Equal', value: 'batch', effect: 'NoSchedule' },

@@ -117,7 +117,7 @@ const lines: Readonly<Record<string, Line>> = {
   },
 };
 
-describe('where the next pod of a member may be beside the others', () => {
+describe('where the next pod of a member may run beside the others', () => {
   for (const [sentence, line] of Object.entries(lines)) {
     it(sentence, () => expect(allowed(line.given, line.others)).to.equal(line.allowed));
   }

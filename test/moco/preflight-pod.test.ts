@@ -166,7 +166,7 @@ describe('the pod of a preflight', () => {
     expect(container.volumeMounts).to.deep.equal((mysqld('') as { volumeMounts: object[] }).volumeMounts);
   });
 
-  it('asks the registry each time for images of which the kubelet does so', () => {
+  it('asks the registry each time for images that the kubelet always pulls', () => {
     const images = imagesOf({
       spec: {
         containers: [
@@ -250,7 +250,7 @@ describe('what the pod of a preflight says', () => {
     expect(said(ended('Failed', 1, twice), true)).to.deep.equal({ kind: 'ConfigurationRefused', message });
   });
 
-  it('rests on the secrets of both templates, each once', () => {
+  it('depends on the secrets of both templates, each once', () => {
     const withSecrets = (image: string, ...names: readonly string[]) => ({
       spec: { ...(template(image) as { spec: object }).spec, imagePullSecrets: names.map((name) => ({ name })) },
     });
@@ -286,7 +286,7 @@ describe('what the pod of a preflight says', () => {
       false,
       { kind: 'unknown', message: 'failed to mount' },
     ],
-    'a pull that goes on': [waiting('ContainerCreating'), false, { kind: 'running', message: null }],
+    'a pull that continues': [waiting('ContainerCreating'), false, { kind: 'running', message: null }],
     'a pod that was just created': [{}, false, { kind: 'running', message: null }],
     'no room': [
       { status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', message: 'no room' }] } },
@@ -345,7 +345,7 @@ mysqld: Can't get stat of '/nope' (OS errno 2 - No such file or directory)
         message: 'a file is missing, and the preflight has no volumes of the member: another error',
       },
     ],
-    'a sidecar of somebody else that comes first': [
+    'a sidecar of somebody else that is listed first': [
       {
         status: {
           phase: 'Running',

@@ -92,7 +92,7 @@ describe('a recorded MySQLCluster', () => {
     });
   }
 
-  it('is nothing that MOCO has no word for', () => {
+  it('is unknown if MOCO has no word for it', () => {
     const conditions = [{ type: 'Healthy', status: 'False', reason: 'Undecided' }];
     expect(cluster({ status: { conditions } }).mocoState).to.equal(null);
   });
@@ -341,7 +341,7 @@ describe('a recorded pod', () => {
     expect(scheduled({ status: 'True', reason: 'Unschedulable', message }).unschedulable).to.equal(null);
   });
 
-  it('tells the pods that a node has ended from those that exceeded their own limits', () => {
+  it('distinguishes pods that a node has ended from those that exceeded their own limits', () => {
     const failed = (message: string, conditions: readonly Json[] = []) =>
       member({ status: { phase: 'Failed', reason: 'Evicted', message, conditions } });
     const byKubelet = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' };
@@ -368,7 +368,7 @@ describe('a recorded pod', () => {
     expect(member({ metadata: { ownerReferences: undefined } }).controller).to.equal(null);
   });
 
-  it('has init containers that go on as sidecars', () => {
+  it('has init containers that keep running as sidecars', () => {
     const initContainers = [{ name: 'istio-proxy', restartPolicy: 'Always' }, { name: 'moco-init' }];
     expect(member({ spec: { initContainers } }).initContainers.map(({ sidecar }) => sidecar)).to.deep.equal([
       true,
@@ -508,7 +508,7 @@ describe('the Job of a backup', () => {
     expect(job({ startTime: startedAt })).to.include({ startedAt });
   });
 
-  it('is told from that of a restore by its name', () => {
+  it('is distinguished from that of a restore by its name', () => {
     expect(job({}, { name: 'moco-restore-test' })).to.include({ restores: true });
     expect(job({}, { name: 'moco-restore-other' })).to.include({ restores: false });
   });

@@ -12,7 +12,7 @@ const expression = (key: string, operator: string, ...values: readonly string[])
   selector({ matchExpressions: [{ key, operator, values }] });
 
 const table: Readonly<Record<string, readonly [LabelSelector | null, boolean]>> = {
-  'no selector at all selects nobody': [null, false],
+  'no selector at all selects no pod': [null, false],
   'an empty one selects everybody': [selector({}), true],
   'all labels have to match': [selector({ matchLabels: labels }), true],
   'one label that differs is enough': [selector({ matchLabels: { ...labels, tier: 'web' } }), false],

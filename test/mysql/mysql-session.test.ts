@@ -133,7 +133,7 @@ describe('a server that is no mysqld', () => {
     );
   });
 
-  it('is asked no longer once the caller has enough', async () => {
+  it('is no longer queried once the caller has enough', async () => {
     const server = await HostileServer.open(() => undefined);
     const enough = new AbortController();
     const asked = askAt(server.port, enough.signal);

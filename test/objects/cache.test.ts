@@ -137,7 +137,7 @@ describe('the objects of a cluster', () => {
     expect(cache.settingsSources(labelled).cluster.namespaceLabels, 'may have changed since').to.equal(null);
   });
 
-  it('queue every cluster when a kind can not be read, and when it can', () => {
+  it('queue every cluster when a kind cannot be read, and when it can', () => {
     const cache = new Cache();
     cache.clusters.put(cluster('test'));
     cache.clusters.put(cluster('other'));

@@ -196,7 +196,7 @@ describe('reads of a confirmation', () => {
     expect(scene.requests).to.have.lengthOf(14);
   });
 
-  it('end at a list of Jobs that is larger than the backups of any cluster, and take no such list for one without', async () => {
+  it('fail at a list of Jobs that is larger than the backups of any cluster, and do not treat it as empty', async () => {
     const scene = new Scene();
     scene.server.change(clusterKind, 'test', backupPolicy);
     const known = await scene.firstView();
@@ -211,7 +211,7 @@ describe('reads of a confirmation', () => {
     }
   });
 
-  it('end at an object that is larger than etcd takes, before they have all of it', async () => {
+  it('fail at an object that is larger than etcd accepts, before they have read all of it', async () => {
     const scene = new Scene();
     const known = await scene.firstView();
     let sent = 0;

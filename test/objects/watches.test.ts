@@ -235,7 +235,7 @@ describe('the watches', () => {
     expect(objects()?.jobs).to.have.lengthOf(1);
   });
 
-  it('take a server without Jobs for one on which none runs', async () => {
+  it('treat a server without Jobs as one on which none runs', async () => {
     refusals['Job'] = 404;
     await synced();
     expect(cache.objects(keyOf('default', 'test'))).to.deep.include({ jobs: [], jobsUnreadable: null });

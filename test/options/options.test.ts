@@ -39,6 +39,7 @@ describe('options', () => {
       minReadySeconds: 5,
       replicaDelayGraceSeconds: 30,
       silentMemberGraceSeconds: 120,
+      confirmationTimeoutMilliseconds: 2000,
       dryRunPods: true,
       maxOverrideMilliseconds: 86_400_000,
       mysqlSecretName: 'moco-{name}',
@@ -234,6 +235,14 @@ describe('options', () => {
         kind: 'usage-error',
         message: `Expected --retry-period to be a duration of at most 87600h, got \`${text}\`.`,
       });
+  });
+
+  it('refuse facts that are older than ten seconds', () => {
+    expect(optionsOf(['--confirmation-timeout=10s']).confirmationTimeoutMilliseconds).to.equal(10_000);
+    expect(parseOptions(['--confirmation-timeout=10001ms'])).to.deep.equal({
+      kind: 'usage-error',
+      message: 'Expected --confirmation-timeout to be a duration of at most 10s, got `10001ms`.',
+    });
   });
 
   it('let several listeners have port 0', () => {

@@ -38,7 +38,7 @@ describe('what makes a plan long', () => {
     ]);
   });
 
-  it('is a wait itself where nobody ended that it was for', () => {
+  it('is a wait itself if no cluster ended that it was for', () => {
     expect(causes(cluster('a', ['AwaitingFleetSlot', 40], ['Updating', 10]))).to.deep.equal([
       ['AwaitingFleetSlot', 40, 1],
       ['Updating', 10, 1],
@@ -54,7 +54,7 @@ describe('what makes a plan long', () => {
     ]);
   });
 
-  it('names the cluster that takes the most of it', () => {
+  it('names the cluster that accounts for most of it', () => {
     const first = cluster('a', ['Updating', 70]);
     const second = cluster('b', ['AwaitingFleetSlot', 100], ['Updating', 10]);
     const longest = criticalPath({ from: 0, clusters: [first, second], recovering: [] }).map((cause) => cause.longest);

@@ -114,7 +114,7 @@ describe('the plan of a rollout', () => {
       ],
       { mode: 'MOCO' },
     ],
-    'of which only the revision is left': [cluster(3).statefulSet({ currentRevision: 'old' }), [promote, 'done']],
+    'with nothing left but the revision': [cluster(3).statefulSet({ currentRevision: 'old' }), [promote, 'done']],
     'with one that is down': [
       stale().members(member(1).down('ErrImagePull')),
       ['delete 1', 'wait ClusterNotHealthy', 'evict 2', ...lastOf3],
@@ -203,7 +203,7 @@ describe('the plan of a rollout', () => {
     const atTheTop = stale().primaryAt(2).atPartition(3).facts();
     expect(planOf(atTheTop, { ...defaultPolicy, mode: 'Partition' }).switchovers).to.equal(2);
   });
-  it('counts the members that are taken, by whomever', () => {
+  it('counts the members that are replaced, by any program', () => {
     const taken = (given: ClusterBuilder, settings: Partial<RolloutPolicy> = {}): number =>
       planOf(given.facts(), { ...defaultPolicy, ...settings }).members;
     expect(taken(cluster(3))).to.equal(0);
@@ -335,7 +335,7 @@ describe('waits that a plan leaves out', () => {
     'a quota to be raised': [stale().missing(1).but({ createFailure: 'exceeded quota' }), 'MemberMissing'],
     'a StatefulSet without any revision': [stale().statefulSet({ updateRevision: '' }), 'StatefulSetNotObserved'],
     'a StatefulSet': [stale().statefulSet(null), 'StatefulSetMissing'],
-    'somebody to take over where there is nobody': [
+    'a member that could take over': [
       stale().members(member(0).terminating(), member(1).creating(1), member(2).creating(1)),
       'SwitchoverInProgress',
     ],

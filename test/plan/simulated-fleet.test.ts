@@ -197,7 +197,7 @@ describe('a cluster in the plan of a fleet', () => {
     expect(secondsOf(planned)).to.equal(24 * 3600 + 540 + minReady + switchover);
   });
 
-  it('goes on with a rollout that has begun, whatever the stages', () => {
+  it('continues a rollout that has begun, whatever the stages', () => {
     const status = { updateRevision: 'moco-begun-7966559688', rollout: begun('moco-begun-7966559688') };
     const spec = { settleDuration: 300, stages: [{ name: 'all' }] };
     const { clusters: planned, from } = playFleet(
@@ -208,7 +208,7 @@ describe('a cluster in the plan of a fleet', () => {
     expect(planned[1]?.beginsAt).to.equal(planned[0]?.endsAt);
   });
 
-  it('keeps others waiting for ever if its revision fails', () => {
+  it('keeps others waiting forever if its revision fails', () => {
     const revision = 'moco-bad-7966559688';
     const status = {
       updateRevision: revision,

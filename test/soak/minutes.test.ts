@@ -26,7 +26,7 @@ const limitRanges: ResourceKind = {
 describe('a rollout beside moco-controller 0.36 itself', () => {
   const { scenario } = useRollouts(realMocoScene);
 
-  scenario('does not take a slow pull for a failing revision', {}, async (cluster) => {
+  scenario('does not mistake a slow pull for a failing revision', {}, async (cluster) => {
     cluster.patientFor(patienceMilliseconds);
     cluster.slowNodes({ startMilliseconds: slowPullMilliseconds });
     await cluster.setImage(newImage);

@@ -11,7 +11,7 @@ const restSeconds = 60;
 const deadlineMilliseconds = 30 * 60_000;
 
 // MOCO's pods take 20 s to stop. So long a flip of the strategy may take, if a member is to come back as what it was.
-describe('members that somebody else takes again and again, with moco-controller 0.36', () => {
+describe('members whose pods somebody else deletes again and again, with moco-controller 0.36', () => {
   const { newCluster, stage } = useRollouts(realMocoScene);
 
   it('all keep their revision', async function lost() {

@@ -82,11 +82,18 @@ export interface Connected extends Access {
   readonly connection: Connection;
 }
 
+/** A busy machine answers a large write late, which must not fail a test. */
+const patienceMilliseconds = 60_000;
+
 export function accessWith(
   kubeconfigPath: string,
   options: Omit<ApiClientOptions, 'world' | 'qps' | 'burst'> = {},
 ): Connected {
   const connection = connect({ kubeconfigPath });
   const world = realWorld(connection.exchange);
-  return { client: new ObjectClient({ ...options, world }), world, connection };
+  return {
+    client: new ObjectClient({ timeoutMilliseconds: patienceMilliseconds, ...options, world }),
+    world,
+    connection,
+  };
 }

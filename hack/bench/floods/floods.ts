@@ -12,6 +12,8 @@ import { FakeWorld } from '../../../test/kube/fake-world.ts';
 import { Client, type Task } from './client.ts';
 import type { Victims } from './victims.ts';
 
+// Floods of requests by which hostile clients may try to stop the program, one for each port or peer.
+
 export interface Flood {
   readonly name: string;
   readonly start: (victims: Victims) => Promise<Running>;

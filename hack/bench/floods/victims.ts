@@ -5,6 +5,8 @@ import { ServedWebhook } from '../../../test/admission/served-webhook.ts';
 import { Bench, type Process } from '../../../test/controller/bench.ts';
 import { Client } from './client.ts';
 
+// The program under a flood, and probes of what it has to do meanwhile.
+
 const clusters = 1000;
 const loopback = { host: '127.0.0.1', port: 0 };
 const pauseMilliseconds = 100;

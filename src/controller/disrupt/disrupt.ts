@@ -6,15 +6,7 @@ import { isConfirmed, kindsOf } from '../../core/effects.ts';
 import { type DisruptiveStep, isDisruptive } from '../../core/step.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import { execute } from '../../objects/execute.ts';
-import {
-  again,
-  confirmationMilliseconds,
-  type End,
-  isRefusedByBudget,
-  nothingToReport,
-  tooSlow,
-  vetoed,
-} from '../pass/end.ts';
+import { again, type End, isRefusedByBudget, nothingToReport, tooSlow, vetoed } from '../pass/end.ts';
 import { asking } from '../pass/look.ts';
 import { newestRollout, type Observation, observeLive } from '../pass/observe.ts';
 import type { Context, Pass } from '../pass/pass.ts';
@@ -154,9 +146,9 @@ async function adjustFresh(pass: Pass<ClusterApi>, confirmed: Observation, step:
 }
 
 const freshness =
-  ({ isLeading, world }: Context, since: number) =>
+  ({ isLeading, world, confirmationTimeoutMilliseconds }: Context, since: number) =>
   (): boolean =>
-    isLeading() && world.monotonic() - since <= confirmationMilliseconds;
+    isLeading() && world.monotonic() - since <= confirmationTimeoutMilliseconds;
 
 function endedTooLate({ key, context }: Pass, step: Step, end: End): End {
   if (!context.isLeading()) return { ...end, report: null };

@@ -1,7 +1,7 @@
 import type { Target } from '../../core/decision.ts';
+import type { StepInPlace } from '../../core/in-place.ts';
 import type { InPlaceChange } from '../../core/in-place-changes.ts';
 import type { DisruptiveStep } from '../../core/step.ts';
-import type { StepInPlace } from '../../core/update-in-place.ts';
 import { ApiError, isConflict, isForbidden, isInvalid, isNotFound, withoutRequest } from '../../kube/api-error.ts';
 import { podPolicy } from '../../moco/names.ts';
 import type { ClusterObjects } from '../../moco/records.ts';

@@ -60,12 +60,6 @@ export const again = { report: null, requeueAfterMilliseconds: 0 } as const;
 /** The delay after a fresh read vetoed a step. Usually a watch event arrives earlier. */
 export const vetoed: RunResult = { requeueAfterMilliseconds: 1000 };
 
-/**
- * The maximum age of a confirmation: twice as long as a confirmation takes on an API server that is busy with a whole
- * fleet. A confirmation that is too old is repeated, which makes the server busier still (docs/decisions/0023).
- */
-export const confirmationMilliseconds = 2000;
-
 /** Identifies a step when its failures are counted. */
 export const identityOfStep = (step: Step, { objects: { statefulSet } }: Observation): string =>
   stepIdentity(step, statefulSet?.updateRevision ?? '');
@@ -76,7 +70,8 @@ export const tooSlow = (step: Step, observation: Observation): StepFailure => ({
   ...firstFailure,
   step: identityOfStep(step, observation),
   cause: 'tooSlow',
-  message: `reading everything again, writing the intent and sending the step took more than ${confirmationMilliseconds} ms`,
+  message:
+    'reading everything again, writing the intent and sending the step took longer than --confirmation-timeout allows',
 });
 
 /** The API server's response as the failure of a step. Without one, no step can be decided. */

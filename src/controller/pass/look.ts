@@ -1,7 +1,7 @@
 import type { Question, QuestionKind } from '../../core/questions.ts';
 import { keepsTurn } from '../../core/rules/catalogue.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
-import type { Asking } from '../questions/asking.ts';
+import { type Asking, timed } from '../questions/asking.ts';
 import { type Answers, questionKinds, rowOf } from '../questions/questions.ts';
 import { type Observation, observeCached } from './observe.ts';
 import type { Pass } from './pass.ts';
@@ -9,7 +9,7 @@ import { rememberAnswers, rememberSeen } from './remember.ts';
 
 // Observes a cluster, and asks what the decision lacks.
 //
-//     observe ---> decision.asks? --no--> go on with the decision
+//     observe ---> decision.asks? --no--> continue with the decision
 //        ^               |
 //        |              yes: the first question of the table (questions/questions.ts)
 //        +--- answer ----+
@@ -57,8 +57,10 @@ async function answersTo(
 ): Promise<Partial<Answers>> {
   const asked = kinds.map(async (kind) => {
     const question = questionIn(observed, kind);
-    if (question === undefined) return [];
-    const answer = await rowOf(kind).ask?.(question, asking(pass, observed), pass.memory.answers[kind]);
+    const row = rowOf(kind);
+    if (question === undefined || row.ask === undefined) return [];
+    const all = asking(pass, observed);
+    const answer = await timed(kind, all, async () => row.ask?.(question, all, pass.memory.answers[kind]) ?? null);
     return answer === null ? [] : [[kind, answer] as const];
   });
   return Object.fromEntries((await Promise.all(asked)).flat());

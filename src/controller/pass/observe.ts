@@ -13,6 +13,8 @@ import { firstSeen, revisionSeen } from './first-seen.ts';
 import type { Memory } from './memory.ts';
 import type { Pass } from './pass.ts';
 
+// Observes a cluster: facts from objects, memory and clock, and the decision that follows. It is pure.
+
 /**
  * The facts about a cluster at one moment, the decision, and the memory of the cluster including what was just seen.
  */

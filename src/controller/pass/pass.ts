@@ -19,6 +19,11 @@ export interface Context extends Omit<Dependencies, 'cache' | 'checks' | 'mysql'
   readonly metrics: RolloutMetrics;
   /** The holder identity of this process in intents. Each start has a new one. */
   readonly holder: string;
+  /**
+   * How long after its confirmation began a step may still be sent. A confirmation that is too old is repeated, which
+   * makes the API server busier still (docs/decisions/0023).
+   */
+  readonly confirmationTimeoutMilliseconds: number;
   /** No write is started once this returns false. */
   readonly isLeading: () => boolean;
 }

@@ -1,4 +1,4 @@
-// The last answer to a question, and since when nothing is known.
+// The last answer to a question, and since when the answers have been unknown.
 
 /** After a longer pause an answer belongs to another step. */
 export const seriesMilliseconds = 60_000;

@@ -19,7 +19,7 @@ import type { Settings } from '../facts/settings-in-force.ts';
 import type { MocoReader } from './moco-lease.ts';
 import type { RecentNodes } from './recent-nodes.ts';
 
-// What a question gets, and the type of a row in the table of questions.
+// What a question is given, and the type of a row in the table of questions.
 
 /** The sources besides the API server. */
 export interface Sources {
@@ -67,8 +67,23 @@ export interface Asking<Api extends ClusterReader = ClusterReader> {
   readonly sources: Sources;
   readonly world: World;
   readonly log: Log;
-  readonly metrics: Pick<RolloutMetrics, 'countDelayReading' | 'countMysqlReading' | 'countPreflight'>;
+  readonly metrics: Pick<
+    RolloutMetrics,
+    'countDelayReading' | 'countMysqlReading' | 'countPreflight' | 'questionDurationSeconds'
+  >;
   readonly signal: AbortSignal;
+}
+
+/** Asks, and notes how long that took. Rejects as `ask` does. */
+export async function timed<Answer>(
+  question: QuestionKind,
+  { world, metrics }: Pick<Asking, 'world' | 'metrics'>,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  const since = world.monotonic();
+  const answer = await ask();
+  metrics.questionDurationSeconds.observe({ question }, (world.monotonic() - since) / 1000);
+  return answer;
 }
 
 /** Inputs of facts besides the answer. */
@@ -110,15 +125,15 @@ export interface Row<
   readonly asks: string;
   /** How old an answer may be. */
   readonly lasts: string;
-  /** What it means that no answer comes. */
+  /** What the absence of an answer means. */
   readonly silence: string;
-  /** Before anything is known. */
+  /** The answer before anything is known. */
   readonly initial: Answer;
-  /** Asking takes the cluster's turn in the fleet, so the decision to ask is made again right before. */
+  /** Asking uses the cluster's turn in the fleet, so the decision to ask is made again right before. */
   readonly inTurn?: true;
   /**
-   * Resolves to the answer, or to `null` if nothing new is known yet. Rejects with `ApiError`: then no step is taken in
-   * this pass. A row without this is only asked before a write.
+   * Resolves to the answer, or to `null` if nothing new is known yet. Rejects with `ApiError`: then this pass does no
+   * step. A row without this is only asked before a write.
    */
   ask?(question: QuestionOf<Kind>, asking: Asking<ClusterApi>, before: Answer): Promise<Answer | null>;
   /** What is kept of the answer while the core does not ask. Without this an answer stays until the next one. */

@@ -15,7 +15,7 @@ import type { Row } from './asking.ts';
 export const checks: Row<'checks', null, Pick<ClusterSnapshot, 'checks'>> = {
   asks: 'Prometheus: the queries of `checks`. No pass waits for the answer, which starts another pass',
   lasts: `${freshSeconds} s before a step, ${askAgainSeconds} s while the cluster is watched`,
-  silence: 'no step that takes a working member; a soak continues for a while',
+  silence: 'no step that replaces a working member; a soak continues for a while',
   // `Checks` has the answers.
   initial: null,
   ask: (_, { key, observed: { settings, objects }, sources }) => {
@@ -29,7 +29,7 @@ export const checks: Row<'checks', null, Pick<ClusterSnapshot, 'checks'>> = {
   status: { whileOutstanding: 'nothing' },
 };
 
-/** An answer about other pods is one to another query. */
+/** The query names the pods, so an answer about other pods does not count. */
 function aboutMembers(all: readonly Check[], { pods, statefulSet }: ClusterObjects): readonly Check[] {
   const at = (isUpdated: boolean): readonly string[] =>
     pods
@@ -54,7 +54,7 @@ export class Checks {
   readonly #metrics: CheckMetrics;
   readonly #answered: (key: string) => void;
   readonly #known = new Map<string, ReadonlyMap<string, KnownAnswer>>();
-  /** Answers that are awaited. A late answer that nobody awaits any more is dropped. */
+  /** Answers that are awaited. A late answer that is no longer awaited is dropped. */
   readonly #asking = new Map<string, symbol>();
 
   /** `answered` is called with the cluster once all of its checks have an answer. */
@@ -118,8 +118,8 @@ export type CheckReader = (
 ) => Promise<CheckReading>;
 
 /**
- * As an alerting rule: any series in the answer fails the check. Where the check says so, the absence of data is found
- * by a second query. `query` is `null` without a Prometheus.
+ * As in an alerting rule, any series in the answer fails the check. If the check sets `noData`, a second query
+ * finds out whether data are missing. `query` is `null` without a Prometheus.
  */
 export function prometheusChecks(query: PrometheusQuery | null): CheckReader {
   return async (check, cluster) => {

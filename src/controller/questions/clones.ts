@@ -4,11 +4,13 @@ import type { MemberFacts } from '../../core/snapshot.ts';
 import { type Answered, answered, answerFacts } from './answers.ts';
 import type { Asking, Row } from './asking.ts';
 
-/** What each of them has last said, by the uid of its pod. */
+// The question `clones`: asks the agents of replicas that are not ready whether they clone.
+
+/** The last answer about each replica, by the uid of its pod. */
 type KnownClones = ReadonlyMap<string, KnownClone>;
 
 interface KnownClone extends Answered<CloneReading> {
-  /** Since when its progress is as it is; `null` where that is not known. */
+  /** Since when its progress has not changed; `null` if that is unknown. */
   readonly unchangedSinceMilliseconds: number | null;
 }
 
@@ -35,7 +37,7 @@ export const clones: Row<'clones', KnownClones, object, Pick<MemberFacts, 'clone
   status: { whileOutstanding: 'its hold' },
 };
 
-/** Asks them in parallel, and keeps what others said that still exist. Never rejects. */
+/** Asks the agents in parallel, and keeps the answers about other replicas that still exist. Never rejects. */
 async function readClones(
   ordinals: readonly number[],
   { key, observed, sources, world, log, signal }: Omit<Asking, 'api'>,
@@ -59,13 +61,13 @@ async function readClones(
     const unchangedSinceMilliseconds = unchangedSince(reading, earlier, atMilliseconds);
     known.set(uid, { ...answered(reading, earlier, atMilliseconds), unchangedSinceMilliseconds });
     if (reading.kind === 'cloning' && earlier?.reading.kind !== 'cloning') {
-      log.info({ cluster: key, member: name }, 'Member clones');
+      log.info({ cluster: key, member: name }, 'Detected a cloning member');
     }
   }
   return known;
 }
 
-/** An answer without its progress does not say that nothing advances. */
+/** An answer without progress is no evidence that nothing advances. */
 function unchangedSince(reading: CloneReading, earlier: KnownClone | undefined, now: number): number | null {
   if (reading.kind !== 'cloning' || reading.progress === undefined) return null;
   const before = earlier?.reading.kind === 'cloning' ? earlier.reading.progress : undefined;

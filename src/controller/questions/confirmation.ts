@@ -1,8 +1,10 @@
 import type { Question, QuestionKind } from '../../core/questions.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
-import type { Asking, Row, Sources } from './asking.ts';
+import { type Asking, type Row, type Sources, timed } from './asking.ts';
 import { type Answers, rowOf } from './questions.ts';
+
+// What is asked again right before the write of a step.
 
 type Order = NonNullable<Row<QuestionKind, unknown>['confirm']>['order'];
 
@@ -10,7 +12,7 @@ type Order = NonNullable<Row<QuestionKind, unknown>['confirm']>['order'];
 export interface AskedAgain {
   /** Requests to the API server. */
   readonly requests: number;
-  /** Asks the questions of this place in the order, in parallel. Rejects with `ApiError`. */
+  /** Asks the questions that have this place in the order, in parallel. Rejects with `ApiError`. */
   readonly ask: (order: Order, api: ClusterApi) => Promise<Partial<Answers>>;
 }
 
@@ -25,17 +27,17 @@ export function asksAgain(questions: readonly Question[], asking: Omit<Asking, '
     ask: async (order, api) => {
       const asked = planned
         .filter((one) => one.order === order)
-        .map(async ({ kind, plan }) => [kind, await plan.ask(api)] as const);
+        .map(async ({ kind, plan }) => [kind, await timed(kind, asking, () => plan.ask(api))] as const);
       return Object.fromEntries(await Promise.all(asked));
     },
   };
 }
 
-/** Without those that count in one confirmation only. */
+/** The answers except those that count in one confirmation only. */
 export const toRemember = (answers: Partial<Answers>): Partial<Answers> =>
   Object.fromEntries(entriesOf(answers).filter(([kind]) => !rowOf(kind).confirm?.isForgotten));
 
-/** The step depends on something that was not asked. */
+/** Whether the step depends on something that was not asked. */
 export const isOvertaken = (answers: Partial<Answers>, objects: ClusterObjects, sources: Sources): boolean =>
   entriesOf(answers).some(([kind, answer]) => rowOf(kind).confirm?.isOvertaken?.(answer, objects, sources) === true);
 

@@ -9,11 +9,11 @@ import type { Asking, Row } from './asking.ts';
 
 // The question `data`: reads and writes the record of each member's data on its claim.
 
-/** What a claim says about the data of its member, on the monotonic clock. */
+/** The record on a claim, and when it was read, on the monotonic clock. */
 interface KnownRecord {
   readonly record: DataRecord | null;
   readonly atMilliseconds: number;
-  /** When a note was last refused, or `null`. */
+  /** When the API server last refused a note, or `null`. */
   readonly refusedAtMilliseconds: number | null;
 }
 
@@ -23,9 +23,9 @@ type KnownRecords = ReadonlyMap<number, KnownRecord>;
 /** After this time a refused note is tried again. */
 const refusedMilliseconds = 30_000;
 
-/** What the claims say, and what is noted on them. */
+/** The records on claims: reads them, and notes what they lack. */
 export const data: Row<'data', KnownRecords, { readonly dataRecords: ClusterDataRecords }> = {
-  asks: 'the API server: the claims of members whose mysqld this process has not seen working. Notes on claims which mysqld has started on their data',
+  asks: 'the API server: the claims of members whose mysqld this process has not seen working. It also notes on claims which mysqld has started on their data',
   lasts: '60 s',
   silence: 'no step in this pass. Without the right to read claims nothing is known about data',
   initial: new Map(),
@@ -80,7 +80,7 @@ const placeOf = ({ observed }: Pick<Asking, 'observed'>, ordinal: number) => {
   return { namespace, name: dataClaimOf(`${statefulSetName(name)}-${ordinal}`) };
 };
 
-/** Rejects with `ApiError`. A claim that does not exist says nothing. */
+/** Rejects with `ApiError`. A claim that does not exist has no record. */
 async function readRecords(
   ordinals: readonly number[],
   asking: Omit<Asking, 'api'>,
@@ -105,8 +105,9 @@ async function readRecords(
 }
 
 /**
- * Notes the mysqld on the claim, unless the claim already says so. Never rejects: this process knows without the note
- * as long as it watches the member, and a successor that has not seen the member takes its data for unknown.
+ * Notes the mysqld on the claim, unless the claim already has the same record. Never rejects: as long as this process
+ * watches the member it does not need the note, and a successor that has not seen the member treats its data as
+ * unknown.
  */
 async function noteRecord(
   { ordinal, ...record }: DataRecord & { readonly ordinal: number },
@@ -128,7 +129,10 @@ async function noteRecord(
     return [ordinal, { record: known, atMilliseconds, refusedAtMilliseconds: isMissing ? atMilliseconds : null }];
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    log.warn({ cluster: key, claim: place.name, error: error.message }, 'Failed to note the data of a member');
+    log.warn(
+      { cluster: key, claim: place.name, error: error.message },
+      'Failed to note the mysqld of a member on its claim',
+    );
     return [ordinal, { record: known, atMilliseconds, refusedAtMilliseconds: atMilliseconds }];
   }
 }

@@ -6,7 +6,9 @@ import type { PodRecord } from '../../moco/records.ts';
 import { type Answered, answered, answerFacts } from './answers.ts';
 import type { Asking, Row } from './asking.ts';
 
-/** What each replica has answered, by the uid of its pod. All are asked at once, and replaced together. */
+// The question `delays`: asks the agents of replicas how far they are behind.
+
+/** The answer of each replica, by the uid of its pod. All are asked at once and all answers are replaced together. */
 type KnownDelays = ReadonlyMap<string, Answered<DelayReading>>;
 
 export const delays: Row<'delays', KnownDelays, Pick<ClusterSnapshot, 'replicationDelays'>> = {

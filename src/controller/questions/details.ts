@@ -33,8 +33,8 @@ interface KnownDetails {
 const readAfterSeconds = 10;
 const staleAfterMilliseconds = 30_000;
 /**
- * The delay before another attempt to read what could not be read: templates, whose changes may not fit into the
- * status, and the objects that MOCO applies again and again.
+ * The delay before another read of templates, which could not be read or whose changes do not fit into the status, and
+ * of the objects that MOCO applies again and again.
  */
 const againMilliseconds = 300_000;
 

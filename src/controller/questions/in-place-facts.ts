@@ -91,8 +91,8 @@ export function inPlaceUpdate(
   if (update.kind === 'impossible') return update;
   const { containers, resources } = update.change;
   if (containers.length + resources.length === 0) return update;
-  const unlucky = pods.find((one) => one.uid !== pod.uid && hasRestartedFor(one, revision, settings, readings));
-  if (unlucky) return impossible(`mysqld of ${unlucky.name} restarted when its pod was changed for this revision`);
+  const restarted = pods.find((one) => one.uid !== pod.uid && hasRestartedFor(one, revision, settings, readings));
+  if (restarted) return impossible(`mysqld of ${restarted.name} restarted when its pod was changed for this revision`);
   const missing = imagesNeeded(update.change, pod.live).filter((needed) => {
     const reading = readings.images.get(imagePlaceOf(pod, needed));
     return needed.pulledAlways || !(reading?.present || willHave(pod.node ?? '', reading));

@@ -10,7 +10,6 @@ import { withPodDefaults } from '../../moco/in-place/pod-defaults.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { Row } from './asking.ts';
-import { fetchedImages } from './fetched-images.ts';
 import {
   hasBeenResized,
   type InPlaceReadings,
@@ -18,6 +17,7 @@ import {
   inPlaceUpdate,
   nothingReadInPlace,
 } from './in-place-facts.ts';
+import { fetchedImages } from './preflight-images.ts';
 
 // The question `inPlace`: reads templates and images for updates in place.
 
@@ -48,8 +48,8 @@ type UnreadNodes = 'haveImages' | 'lackImages';
 
 /**
  * Reads what updates in place of this cluster depend on and what is not known yet: the templates of both revisions,
- * once, and whether the images of containers that would restart are on the nodes. While updates in place are off, only
- * the end of one that was begun depends on it. Resolves to the known facts if nothing has to be read. Rejects with
+ * once, and whether the images of containers that would restart are on the nodes. While updates in place are off, this
+ * concerns only the end of one that has begun. Resolves to the known facts if nothing has to be read. Rejects with
  * `ApiError`.
  */
 export async function readInPlace(

@@ -4,7 +4,9 @@ import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { type Answered, answered, answerFacts } from './answers.ts';
 import type { Asking, Row } from './asking.ts';
 
-/** What each member has answered, by the uid of its pod. Each entry ends with its pod. */
+// The question `members`: asks the agents of the members that a step relies on whether mysqld serves.
+
+/** The answer of each member, by the uid of its pod. An entry ends with its pod. */
 type KnownAnswers = ReadonlyMap<string, Answered<MemberAnswer>>;
 
 export const members: Row<'members', KnownAnswers, Pick<ClusterSnapshot, 'memberAnswers'>> = {
@@ -45,7 +47,7 @@ async function readAnswers(
     const after = answered(answer, before.get(uid), atMilliseconds);
     found.set(uid, after);
     if (answer.kind === 'unknown' && after.unknownSinceMilliseconds === atMilliseconds) {
-      log.warn({ cluster: key, member: name, reason: answer.message }, 'A member does not answer');
+      log.warn({ cluster: key, member: name, reason: answer.message }, 'Failed to query the agent of a member');
     }
   }
   return found;

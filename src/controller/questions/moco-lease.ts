@@ -9,13 +9,13 @@ import type { ClusterReader } from '../../objects/cluster-reader.ts';
 /** The Lease as it was last read, on the monotonic clock. */
 export interface SeenLease extends Pick<MocoLease, 'lease' | 'state' | 'holder' | 'durationSeconds'> {
   readonly atMilliseconds: number;
-  /** The latest renewal that this process knows of was made after this. `null` if it knows of none. */
+  /** The latest renewal that this process knows of was made after this time. `null` if it knows of none. */
   readonly renewedAtMilliseconds: number | null;
 }
 
-/** controller-runtime's own duration, where the Lease has none. */
+/** controller-runtime's default, if the Lease has no duration. */
 const usualDurationSeconds = 15;
-/** Clusters that are looked at together share a reading. */
+/** Clusters that are reconciled together share a reading. */
 const sharedMilliseconds = 1000;
 
 /** Rejects with `ApiError`. */

@@ -13,9 +13,9 @@ import { memberName } from '../facts/member-name.ts';
 import { type Answered, answered, answerFacts, seriesMilliseconds } from './answers.ts';
 import type { Asking, Given, Observed, Row } from './asking.ts';
 
-// The question `mysql`: what MySQL itself says, and how long each part of an answer counts.
+// The question `mysql`: queries MySQL itself, and defines how long each part of an answer counts.
 
-/** What MySQL itself last said, on the monotonic clock. */
+/** The last answers of MySQL itself, on the monotonic clock. */
 interface KnownMysql extends Pick<MysqlReading, 'writes'> {
   /** Why no member can be asked, since the first of the consecutive failures. */
   readonly problem: { readonly message: string; readonly sinceMilliseconds: number } | null;
@@ -29,7 +29,7 @@ interface KnownMysql extends Pick<MysqlReading, 'writes'> {
   readonly atMilliseconds: number;
 }
 
-/** A shorter age may be the rounding of the server and the time of an answer. */
+/** A smaller difference may come from the rounding of the server and the duration of an answer. */
 const sameMilliseconds = 3000;
 /** An older answer belongs to an earlier step, and is no longer shown. */
 const recentSeconds = 60;
@@ -78,7 +78,7 @@ async function readMysql(
   const pods = objects.pods.filter(isRunning);
   const primary = pods.find(({ ordinal }) => ordinal === cluster.primaryIndex) ?? null;
   const replicas = pods.filter((pod) => pod !== primary);
-  // Members may not report what is committed while they are asked.
+  // The time before the query: an answer may lack what is committed during it.
   const atMilliseconds = world.monotonic();
   const {
     problem: message,
@@ -100,7 +100,7 @@ async function readMysql(
   const problem =
     message === null ? null : { message, sinceMilliseconds: before?.problem?.sinceMilliseconds ?? atMilliseconds };
   if (message !== null && message !== before?.problem?.message) {
-    log.warn({ cluster: key, reason: message }, 'Cannot query MySQL; continuing without its answers');
+    log.warn({ cluster: key, reason: message }, 'Cannot query MySQL; continuing without replication facts');
   }
   for (const { uid, name } of pods) {
     const one = said.get(uid);
@@ -131,7 +131,9 @@ async function readMysql(
 
 const notAsked: MemberSaid = { kind: 'unknown', message: 'it was not asked' };
 
-/** The newest usable answer. What the replica lacks is unknown while the primary does not say what it has committed. */
+/**
+ * The newest usable answer. What the replica lacks is unknown while the primary does not report what it has committed.
+ */
 function lastOf(said: MemberSaid, before: Pick<MemberReading, 'last'> | undefined): MemberReading['last'] {
   const known = before?.last ?? null;
   if (said.kind === 'unknown') return known;
@@ -140,7 +142,7 @@ function lastOf(said: MemberSaid, before: Pick<MemberReading, 'last'> | undefine
 }
 
 /**
- * Open writes, and since when a switchover waits for them: silence ends neither.
+ * Open writes, and since when a switchover waits for them. A missing answer ends neither.
  *
  * @param open the open writes in the primary's last answer, however old
  */
@@ -160,7 +162,7 @@ function writesAfter(
   };
 }
 
-/** The server counts whole seconds: the same write keeps the time that people have seen. */
+/** The server reports whole seconds: the same write keeps the start time that users have seen. */
 function sinceOf({ session, ageSeconds }: OpenWriteNow, before: readonly OpenWrite[], world: World): string {
   const began = world.wall() - ageSeconds * 1000;
   const known = before.find((write) => write.session === session)?.since ?? null;
@@ -205,8 +207,8 @@ const isRecent = (said: MysqlReading | null): said is MysqlReading =>
   said !== null && said.ageSeconds !== null && said.ageSeconds < recentSeconds;
 
 /**
- * Why the rules continue without MySQL's answers: nobody can be asked, or a running member has not answered within the
- * grace period.
+ * Why the rules continue without MySQL's answers: no member can be queried, or a running one has not answered within
+ * the grace period.
  */
 function mysqlProblemOf(observed: Observed): string | undefined {
   const { snapshot, policy } = observed;

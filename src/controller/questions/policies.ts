@@ -13,7 +13,7 @@ interface ReadPolicies {
 /** At most two policies decide each setting, whatever the number of policies. */
 export const policies: Row<'policies', ReadPolicies | null> = {
   asks: 'the API server: the MySQLRolloutPolicies that decide a setting of the cluster',
-  lasts: 'as long as the cache delivers them; in a confirmation they are new',
+  lasts: 'as long as the cache delivers them; in a confirmation they are read again',
   silence: 'no step',
   initial: null,
   facts: () => ({}),

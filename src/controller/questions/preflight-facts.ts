@@ -15,7 +15,7 @@ export interface KnownPreflight extends PreflightStatus {
   readonly failing: ReadonlyMap<string, number>;
 }
 
-/** What is asked on a node: about the images of its members, or on one node about the configuration. */
+/** What is checked on a node: the images of its members, or on one node the configuration. */
 export type NodeQuestion = PreflightStatus['nodes'][number] & Pick<AwaitedNode, 'about'>;
 
 export const questionsOf = (preflight: PreflightStatus | null): readonly NodeQuestion[] => [
@@ -39,7 +39,7 @@ const knownSeconds = 3600;
 /** After this time the reason why a node was not asked may have ended. */
 const askAgainSeconds = 60;
 
-/** The age in seconds at which a result has to be checked again, before the next participating member is taken. */
+/** The age in seconds at which a result has to be checked again, before the next participating member is replaced. */
 const lastsSeconds: Readonly<Partial<Record<NonNullable<NodeQuestion['result']>, number>>> = {
   Present: knownSeconds,
   Fetched: knownSeconds,
@@ -47,7 +47,7 @@ const lastsSeconds: Readonly<Partial<Record<NonNullable<NodeQuestion['result']>,
   Unknown: askAgainSeconds,
 };
 
-/** What this process knows of the last preflight, or else what the status has of it, for any revision. */
+/** The last preflight, of any revision, as this process knows it, or otherwise as the status has it. */
 export const lastPreflight = (
   known: KnownPreflight | null,
   rollout: Pick<MySQLRollout, 'status'> | null,
@@ -118,10 +118,10 @@ export function preflightFacts(
       const ordinals = members.flatMap(([, pods]) => pods.map(({ ordinal }) => ordinal));
       refusals.push({ nodeName, result, message: message ?? '', againInSeconds, members: ordinals });
     } else if (next !== null || seconds >= (lastsSeconds[result] ?? Infinity)) {
-      // All tries that ended without an answer share one limit. Nobody waits for a node that is not asked.
+      // All tries that ended without an answer share one limit. No step waits for a node that is not asked.
       const { preflightTimeoutSeconds: limit } = policy;
-      const goesOn = result === 'Unknown' ? sinceSeconds < knownSeconds : next !== null && sinceSeconds < limit;
-      const forSeconds = goesOn ? sinceSeconds : 0;
+      const isContinued = result === 'Unknown' ? sinceSeconds < knownSeconds : next !== null && sinceSeconds < limit;
+      const forSeconds = isContinued ? sinceSeconds : 0;
       if (forSeconds < limit) awaited.push({ about, nodeName: next ?? first, forSeconds, message: null });
     }
   };

@@ -5,7 +5,7 @@ import { type PreflightSaid, readPreflightPod } from '../../moco/preflight-pod.t
 import type { Observed } from './asking.ts';
 import { isRefused, type NodeQuestion } from './preflight-facts.ts';
 
-// What the pods of a preflight show, without a request.
+// What the pods of a preflight show. Nothing here sends a request.
 
 /** A pod from the list, `null` if it is not in it, or why there is no list. */
 export type ListedPod = Json | null | ApiError;
@@ -53,7 +53,7 @@ export const failingAmong = (pods: readonly Json[], before: FailingPods, nowMill
       .map((pod) => [uidOf(pod), before.get(uidOf(pod)) ?? nowMilliseconds] as const),
   );
 
-/** The question stays open, and these words are shown meanwhile, unless it has been refused. */
+/** The question stays open, and the message is shown meanwhile, unless it has been refused. */
 export const stillAsked = (one: NodeQuestion, message: string | null): NodeQuestion =>
   isRefused(one)
     ? one
@@ -86,7 +86,7 @@ export function settled(
   });
 }
 
-/** The reason without its source and its object: the status has little room. */
+/** The reason without the request and its object, because space in the status is limited. */
 export const describe = (error: ApiError): string => withoutRequest(error).replace(/^.* denied (the )?request: /s, '');
 
 export const isTerminating = (pod: Json): boolean => object(pod['metadata'])['deletionTimestamp'] !== undefined;

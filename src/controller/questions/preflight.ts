@@ -41,7 +41,7 @@ export const preflight: Row<
   KnownPreflight | null,
   Pick<ClusterSnapshot, 'preflight' | 'preflightPodsExist'>
 > = {
-  asks: 'the nodes of due members, by short-lived pods: whether they can get the images of the update revision, and on one of them whether its mysqld accepts its configuration',
+  asks: 'the nodes of due members, by short-lived pods: whether they can pull the images of the update revision, and on one of them whether its mysqld accepts its configuration',
   lasts: 'an hour on a node; a refusal until it is asked again, after 1 to 10 minutes',
   silence: 'after `preflightTimeoutSeconds` members are replaced anyway',
   initial: null,
@@ -77,8 +77,8 @@ const askedAge =
 
 /**
  * Asks the nodes of due members whether they can run the update revision, once nothing else holds the first step, and
- * follows the pods that find it out until none is left, even if the rollout is held meanwhile. Resolves to `null` if
- * there is nothing to do. A response of the API server is at most a result: it never ends a pass.
+ * follows the pods that find this out until none is left, even if the rollout is held meanwhile. Resolves to `null` if
+ * there is nothing to do. An error of the API server becomes a result and never ends a pass.
  */
 async function askNodes(
   begins: boolean,
@@ -113,7 +113,7 @@ async function askNodes(
     const earlier = before.find((one) => one.about === about && one.name === node);
     if (result === undefined || result === earlier?.result) continue;
     metrics.countPreflight(result);
-    log.info({ cluster: key, node, result, reason: message }, 'Preflight finished on a node');
+    log.info({ cluster: key, node, result, reason: message }, 'Preflight finished on node');
   }
   return { revision, ...statusOfQuestions(tried), readAtMilliseconds: now, failing };
 }
@@ -180,7 +180,7 @@ class Asker {
     this.#podOf = podOf;
   }
 
-  /** A node runs short of disk while all of them fetch the same images: the others may be as full. */
+  /** The name of a node that is short of disk space. All nodes fetch the same images, so the others may be as full. */
   async nodeWithoutRoom(due: ReadonlyMap<string, readonly PodRecord[]>): Promise<string | null> {
     const read = async ([name, [member]]: readonly [string, readonly PodRecord[]]): Promise<string | null> => {
       if (member === undefined) return null;
@@ -198,7 +198,7 @@ class Asker {
     return sources.nodes.read({ api, mayLackNodes: sources.mayLackNodes }, member);
   }
 
-  /** A response of the API server that may change is requested again at the next check, while that may take time. */
+  /** An error that may pass leaves the question open until the next check. */
   async ask(member: PodRecord, before: NodeQuestion): Promise<NodeQuestion> {
     const entry = { ...before, at: this.observed.now };
     const asked = await answerOrError(this.#try(member, entry));

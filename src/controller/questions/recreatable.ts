@@ -22,7 +22,7 @@ export interface KnownRecreatable {
   readonly claimUids: Readonly<Record<string, string>>;
   /** The latest time at which the pod can have started, as far as it shows, in milliseconds since 1970. */
   readonly startedAt: number | null;
-  /** The claims of the pod, as the API server has them. */
+  /** The tolerations of the pod, including those that admission has added. */
   readonly tolerations: readonly Json[];
   /** The claims that do not keep the data, or only as long as the pod exists. */
   readonly claims: readonly EndingClaim[];
@@ -232,7 +232,7 @@ const uidOf = (raw: Json): string => text(object(raw['metadata'])['uid']) ?? '';
 const uidsOf = (claims: readonly ReadClaim[]): Readonly<Record<string, string>> =>
   Object.fromEntries(claims.flatMap(({ name, claim }) => (claim === null ? [] : [[name, uidOf(claim)]])));
 
-/** Why the data would end with the pod. `uids` are the earlier uids of the claims. */
+/** Why the claim would not keep the data once the pod has ended. `uids` are the earlier uids of the claims. */
 function endingClaim(
   { name, claim, volume }: ReadClaim,
   uids: Readonly<Record<string, string>>,
@@ -262,8 +262,8 @@ interface Successor {
 }
 
 /**
- * Why no node can take the successor of the member; `null` if one can. The other nodes are read only if its own node
- * takes no pods, or if the template keeps members apart. Rejects with `ApiError`.
+ * Why no node can run the successor of the member; `null` if one can. The other nodes are read only if its own node
+ * accepts no pods, or if the template keeps members apart. Rejects with `ApiError`.
  */
 async function readTied(
   pod: PodRecord,
@@ -274,8 +274,8 @@ async function readTied(
   api: ClusterReader,
 ): Promise<TiedToNode | null> {
   if (pod.node === null || node === 'unreadable') return null;
-  const takesPods = refusalsOf(node, tolerations).length === 0;
-  if (takesPods && (known === null || !keepsApart(known))) return null;
+  const acceptsPods = refusalsOf(node, tolerations).length === 0;
+  if (acceptsPods && (known === null || !keepsApart(known))) return null;
   const template = known ?? (await api.readTemplate(pod.namespace, revision)) ?? {};
   const tolerated = [...objects(object(template['spec'])['tolerations']), ...tolerations.filter(isOfKubernetes)];
   const refusals = refusalsOf(node, tolerated);

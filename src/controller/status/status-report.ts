@@ -1,12 +1,12 @@
 import type { Intent, MemberStatus, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
 import { omitUndefined } from '../../base/json.ts';
 import type { MemberReport } from '../../core/decision.ts';
+import { explainInPlace } from '../../core/in-place.ts';
 import { sortedVersions } from '../../core/mysql-versions.ts';
 import { versionOfMysqld } from '../../core/mysqld-data.ts';
 import { phase } from '../../core/reports.ts';
 import { explainEvidence, explainRecreated } from '../../core/sentences.ts';
 import type { ClusterSnapshot, StatefulSetFacts } from '../../core/snapshot.ts';
-import { explainInPlace } from '../../core/update-in-place.ts';
 import type { Observation } from '../pass/observe.ts';
 import { answeredFields, answeredMemberFields } from '../questions/questions.ts';
 import { type Changes, changesOf } from './changes.ts';

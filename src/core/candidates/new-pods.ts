@@ -4,6 +4,7 @@ import type { NextStep } from '../decision.ts';
 import { effects, kindsOf, membersOf } from '../effects.ts';
 import { failingMember, isVerified } from '../failing-revision.ts';
 import { isOverridden } from '../gates.ts';
+import { awaitingResize } from '../in-place.ts';
 import {
   awaitsOwnPod,
   createdWhileHeld,
@@ -21,7 +22,6 @@ import {
 import { type Hold, isBrief, isRoutine } from '../rules/catalogue.ts';
 import { type Member, type Situation, target, toRestore } from '../situation.ts';
 import type { RestoreRule, Step } from '../step.ts';
-import { awaitingResize } from '../update-in-place.ts';
 
 // Which revision new pods get. Under OnDelete the StatefulSet controller creates each pod at the update revision, no
 // matter who deleted its predecessor. Under RollingUpdate with partition = replicas it creates each pod at the current

@@ -1,9 +1,9 @@
 import type { ProcedureLine } from '../decision.ts';
+import { isBeingResized, isUpdatedAsPrimary, stepInPlace } from '../in-place.ts';
 import { endingClaims } from '../rules/recreatable.ts';
 import { hasNeverFollowed, isRecovering } from '../running-members.ts';
 import { descending, dueMembers, type Member, type Situation, target } from '../situation.ts';
 import type { Step, StepRule } from '../step.ts';
-import { isBeingResized, isUpdatedAsPrimary, stepInPlace } from '../update-in-place.ts';
 import { takeBackDemotion } from './demotion.ts';
 import { adopt, release } from './hand-over.ts';
 

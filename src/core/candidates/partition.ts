@@ -34,7 +34,7 @@ const startUnserved: ProcedureLine = {
  */
 const restartUnserved: ProcedureLine = {
   takes:
-    'the primary that runs while nobody participates: promoteRevision, then delete; afterwards replicas that have run without participating for longer than a failover takes',
+    'the primary that runs while no member participates: promoteRevision, then delete; afterwards replicas that have run without participating for longer than a failover takes',
   candidates: (situation) => {
     const { participating } = situation;
     if (participating === 0) {
@@ -85,7 +85,7 @@ function ruleOf({ updated, state }: Member): StepRule {
 }
 
 const passUpdated: ProcedureLine = {
-  takes: 'the member just below the partition, if it is updated: setPartition, by one, which takes nobody',
+  takes: 'the member just below the partition, if it is updated: setPartition, by one, which replaces no member',
   candidates: (situation) =>
     lowerPartition.candidates(situation).filter((step) => 'targets' in step && step.targets.length === 0),
   yields: true,
@@ -105,7 +105,7 @@ const waitForMoco: ProcedureLine = {
 
 /** The StatefulSet controller has not replaced a member yet, or the member is not settled. */
 const stillAtWork: ProcedureLine = {
-  takes: 'nobody',
+  takes: 'no member',
   candidates: () => [{ kind: 'none' }],
 };
 

@@ -6,6 +6,9 @@ import { withoutFullStop } from '../sentences.ts';
 import type { Member, Situation } from '../situation.ts';
 import { after, rule } from './rule.ts';
 
+// A replica that clones copies the whole database, and a restart makes it begin again. Its agent reports whether it
+// clones, and with ReplicationFacts mysqld how far it is.
+
 interface Clone {
   readonly member: number;
   /** MySQL reports that the clone has not completed, but the agent does not run it. */

@@ -8,8 +8,8 @@ import { cloneUnread } from './cloning.ts';
 import { longWrite } from './long-write.ts';
 import { silent } from './members.ts';
 import { mocoAway } from './moco.ts';
+import { preflightRunning } from './preflight.ts';
 import { unread } from './recreatable.ts';
-import { preflightRunning } from './refused-on-nodes.ts';
 import { type Asked, after, type MemberName, rule, untilOpening } from './rule.ts';
 
 // Rules about the chosen step: when it may begin, and why it was not done.
@@ -86,9 +86,9 @@ export const step = {
     sentence: ({ message }) => `the API server is too slow for a safe step: ${withoutFullStop(message)}`,
     meaning: 'The API server took too long to confirm the facts for a step, so the step was not done.',
     details:
-      'Before the controller replaces a member, it reads the objects of the cluster again, and acts within two seconds. Older facts prove nothing.',
+      'Before the controller replaces a member, it reads the objects of the cluster again, and acts within --confirmation-timeout (2 seconds). Older facts prove nothing.',
     endedBy: ['Kubernetes'],
-    ends: 'By itself, once the API server answers faster. The controller tries again after 2, 4, 8 and 16 seconds, then every 30 seconds. Check the latency of the API server, etcd, the webhooks and the network.',
+    ends: 'By itself, once the API server answers faster. The controller tries again after 2, 4, 8 and 16 seconds, then every 30 seconds. Check the latency of the API server, etcd, the webhooks and the network. If the API server is far away, raise --confirmation-timeout.',
     brief: true,
     assumed: after('requeue', (snapshot) => ({ ...snapshot, stepFailure: null })),
   }),

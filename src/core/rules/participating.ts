@@ -1,10 +1,10 @@
 import { changed, everyMember, handedOn, openBudgets, recovered, replaced, resized } from '../expected.ts';
+import { type AwaitedResize, awaitingResize, type NeededRestart, restartNeeded } from '../in-place.ts';
 import { asksForLasting } from '../replicas-behind.ts';
 import { leavesQuorum, othersThatAcknowledge } from '../running-members.ts';
 import { explainWait, plural, type Wait, withoutFullStop } from '../sentences.ts';
 import { type Member, pinnedBehind } from '../situation.ts';
 import { notYetReplaced } from '../statefulset-controller.ts';
-import { type AwaitedResize, awaitingResize, type NeededRestart, restartNeeded } from '../update-in-place.ts';
 import { backups } from './backups.ts';
 import { type BlockedBudget, blockedBudget, explainBudget } from './blocked-budget.ts';
 import { isRevisionKnown } from './primary.ts';

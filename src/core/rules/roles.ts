@@ -67,15 +67,17 @@ export const roles = {
       const unsettled = unsettledRoles(situation, (member) => isRepair && lacksRoleForOthers(situation, member));
       return unsettled?.unavailable && isLeftToFailover(asked) ? null : unsettled;
     },
-    sentence: ({ members, unavailable, state }, name) =>
-      unavailable
-        ? `MOCO ${state ? `reports the cluster as ${state}` : 'does not report the cluster as Available'}, although its primary ${members.map(name).join(', ')} participates`
-        : `MOCO has not finished setting the roles of ${members.map(name).join(', ')}`,
+    sentence: ({ members, unavailable, state, ignored }, name) =>
+      ignored
+        ? `MOCO gives ${members.map(name).join(', ')} no role although the pod is ready, and reports the cluster as Degraded: mysqld may hang with commits that no replica has acknowledged`
+        : unavailable
+          ? `MOCO ${state ? `reports the cluster as ${state}` : 'does not report the cluster as Available'}, although its primary ${members.map(name).join(', ')} participates`
+          : `MOCO has not finished setting the roles of ${members.map(name).join(', ')}`,
     meaning: 'A participating member does not have its role yet, or the primary does not accept writes yet.',
     details:
       'MOCO sets labels, then replication, and finally allows writes. If MOCO reports the cluster as Healthy but sets no role on a replica, the wait ends once the replica has participated for failoverGraceSeconds. The wait for writes also ends after failoverGraceSeconds if MOCO reports the cluster as Incomplete: it can reach the primary then, and a member may have to be repaired first.',
-    endedBy: ['MOCO', 'time'],
-    ends: 'By itself. If not, check the log of moco-controller and `kubectl describe mysqlcluster NAME`.',
+    endedBy: ['MOCO', 'time', 'a person'],
+    ends: 'By itself. If not, check the log of moco-controller and `kubectl describe mysqlcluster NAME`. If the log says `Detected a hangup replica`, delete the pod of that member: it was the primary when its network was cut, and MOCO leaves it alone while its commits wait for an acknowledgement. Restarted, it may have transactions of its own; MOCO then lists it as errant.',
     brief: true,
     assumed: after('switchover', recovered),
   }),
@@ -91,6 +93,8 @@ interface UnsettledRoles {
   readonly unavailable?: true;
   /** MOCO cannot reach the primary. */
   readonly state?: 'Failed' | 'Lost';
+  /** MOCO has left these replicas alone for failoverGraceSeconds, although its primary serves. */
+  readonly ignored?: true;
 }
 
 /** A running replica would be restarted while MOCO does not reach the primary: `FailoverUnfinished` explains that. */
@@ -109,8 +113,16 @@ export function unsettledRoles(
   exempt: (member: Member) => boolean = () => false,
 ): UnsettledRoles | null {
   const unsettled = members.filter((member) => member.participates && !member.settled && !exempt(member));
-  if (unsettled.length > 0) return { members: unsettled.map(({ ordinal }) => ordinal) };
   const { available, mocoState, primarySettledForSeconds } = snapshot.cluster;
+  if (unsettled.length > 0) {
+    const isLong = (seconds: number | null): boolean => deadlines.reached(seconds ?? 0, policy.failoverGraceSeconds);
+    // A primary that was cut off and waits for an acknowledgement looks like that (MOCO 0.36, clustering/status.go).
+    const ignored =
+      mocoState === 'Degraded' &&
+      isLong(primarySettledForSeconds) &&
+      unsettled.every(({ facts }) => facts.role === null && isLong(facts.participatingForSeconds));
+    return { members: unsettled.map(({ ordinal }) => ordinal), ...(ignored && { ignored }) };
+  }
   if (available || !primary?.participates || exempt(primary)) return null;
   const unavailable = { members: [primary.ordinal], unavailable: true } as const;
   const state = unreachedPrimary(snapshot.cluster);

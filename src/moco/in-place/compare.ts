@@ -38,7 +38,7 @@ type Part =
  */
 export function compare(live: LivePod, templates: Templates, settings: ComparedSettings): Comparison {
   const { before, after } = templates;
-  const differences = templateDifferences(before, after);
+  const differences = differencesOf(before, after);
   const leaves = differences.map(leafOf).filter((leaf) => leaf !== null);
   const quantities = [...leaves, ...leftovers(live, after, leaves)].map((leaf) =>
     leafChange(leaf, live, after, settings),
@@ -59,6 +59,17 @@ export function compare(live: LivePod, templates: Templates, settings: ComparedS
       initContainers: images(parts, 'initContainers'),
     },
   };
+}
+
+/** Templates never change once they were read, and every pass compares every member. */
+const differencesKnown = new WeakMap<Json, WeakMap<Json, readonly TemplateDifference[]>>();
+
+function differencesOf(before: Json, after: Json): readonly TemplateDifference[] {
+  const known = differencesKnown.get(before) ?? new WeakMap<Json, readonly TemplateDifference[]>();
+  differencesKnown.set(before, known);
+  const differences = known.get(after) ?? templateDifferences(before, after);
+  known.set(after, differences);
+  return differences;
 }
 
 function values(parts: readonly Part[], kind: 'labels' | 'annotations'): Readonly<Record<string, string | null>> {

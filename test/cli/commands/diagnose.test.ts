@@ -139,7 +139,7 @@ describe('diagnose', () => {
     for (const file of await readdir(join(directory, 'bundle'))) expect(out).to.contain(`${file}: `);
   });
 
-  it('says in its help what it leaves out, and whose words it contains', async () => {
+  it('says in its help what it leaves out, and whose messages it contains', async () => {
     const { out } = await cluster.run('diagnose', '--help');
     const help = out.replaceAll(/\s+/g, ' ');
     expect(help).to.contain(

@@ -13,7 +13,7 @@ describe('explain', () => {
     );
   });
 
-  it('explains a rule that can be overridden, one that can not, and one whose override can not be undone', async () => {
+  it('explains a rule that can be overridden, one that cannot, and one whose override cannot be undone', async () => {
     const each = await Promise.all(
       ['BackupRunning', 'StatefulSetMissing', 'ClaimTerminating'].map((rule) => runWith({}, ['explain', rule])),
     );

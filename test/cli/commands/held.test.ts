@@ -30,7 +30,7 @@ describe('status --held of a fleet', () => {
     add('BlockedByPDB', 1, { conditions: [{ type: 'Stalled', status: 'True' }] });
   });
 
-  it('counts what holds how many, and shows first what needs a person', async () => {
+  it('counts the clusters of each hold, and shows the holds that need a person first', async () => {
     const { out } = await cluster.run('status', '-A', '--held');
     const [counts = '', list = ''] = out.split('\n\n');
     expect(counts.split('\n').map((row) => row.split(/ {2,}/))).to.deep.equal([
@@ -65,7 +65,7 @@ describe('status --held of a fleet', () => {
     expect((await cluster.run('status', '-A', '--held')).out).to.match(/^Paused +2 /m);
   });
 
-  it('says a long sentence once that many clusters wait for', async () => {
+  it('prints a long sentence once if many clusters share it', async () => {
     const message =
       '3 rollouts in the fleet fail, a/b among them (each other namespace counts once); from 3 on no other one begins (--max-failing-rollouts)';
     const hold = { rule: 'FleetFailing', message, since: timestampOf(cluster.bench.world.wall() - 5000) };

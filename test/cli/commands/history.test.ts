@@ -130,7 +130,7 @@ describe('history and undo', () => {
     );
   });
 
-  it('undo prints a command for each selected cluster of which a rollout is not complete', async () => {
+  it('undo prints a command for each selected cluster whose rollout is not complete', async () => {
     const none = await cluster.run('undo', '--all');
     expect(none).to.deep.equal({ status: 0, out: '', err: '' });
     await cluster.bench.start().work();
@@ -196,7 +196,7 @@ describe('history and undo', () => {
       });
     }
 
-    it('runs nothing of what the comments say, whatever a manager or a key is called', async () => {
+    it('runs nothing that is in the comments, whatever a manager or a key is called', async () => {
       await cluster.bench.start().work();
       const manager = 'argocd\ntouch made\r\ntouch made';
       cluster.server.change(clusterKind, 'test', {
@@ -214,7 +214,7 @@ describe('history and undo', () => {
     });
   });
 
-  it('undo goes on with other clusters', async () => {
+  it('undo continues with other clusters', async () => {
     addWholeCluster(cluster.server, { name: 'other' });
     const { status, out, err } = await cluster.run('undo', 'other', 'test');
     expect([status, out.match(/^kubectl/gm)]).to.deep.equal([1, ['kubectl']]);

@@ -46,7 +46,7 @@ describe('plan --fleet', () => {
     expect(cluster.server.writes).to.deep.equal([]);
   });
 
-  it('plays with the limits that the controller publishes, unless others are given', async () => {
+  it('simulates with the limits that the controller publishes, unless others are given', async () => {
     addFleet(true);
     cluster.lease({ maxConcurrentRollouts: 1, disruptionIntervalMilliseconds: 60_000 });
     const limits = async (...argv: readonly string[]): Promise<string | undefined> =>
@@ -56,7 +56,7 @@ describe('plan --fleet', () => {
     expect(await limits('--max-concurrent-rollouts=7')).to.equal(`--max-concurrent-rollouts=7, ${rest}`);
   });
 
-  it('takes no time for members whose update in place restarts nothing', async () => {
+  it('counts no time for members whose update in place restarts nothing', async () => {
     const spec = { strategy: 'OnDelete', inPlace: { mode: 'IfPossible' } } as const;
     const status = { ...measured(100), strategy: 'OnDelete', updatesInPlace: true };
     add({ name: 'same', spec, status }, { name: 'other', spec, status });
@@ -130,7 +130,7 @@ describe('plan --fleet', () => {
     expect(await run(38, false)).not.to.contain('█');
   });
 
-  it('names what may not be read, and goes on', async () => {
+  it('names what may not be read, and continues', async () => {
     addFleet(true);
     cluster.fault = ({ path }) =>
       /poddisruptionbudgets|policies|\/jobs|namespaces\?/.test(path)

@@ -72,7 +72,7 @@ describe('plan --filename', () => {
       .and.to.contain('nothing to do');
   });
 
-  it('removes what was applied before and is no more, as kubectl apply does', async () => {
+  it('removes fields that were applied before and are no longer in the manifest, as kubectl apply does', async () => {
     const spec = { replicas: 3, podTemplate: template('mysql:8.4.8') };
     const before = of('test', { ...spec, startupWaitSeconds: 7 });
     cluster.server.change(clusterKind, 'test', {
@@ -83,7 +83,7 @@ describe('plan --filename', () => {
     expect(out).to.contain('would change spec.startupWaitSeconds: 7 -> none').and.not.to.contain('maxDelaySeconds');
   });
 
-  it('asks under the manager that applies the cluster now', async () => {
+  it('uses the field manager that applies the cluster now', async () => {
     const managedFields = [{ manager: 'argocd-controller', operation: 'Apply', fieldsV1: { 'f:spec': {} } }];
     cluster.server.change(clusterKind, 'test', { metadata: { managedFields } });
     await cluster.run('plan', '-f', await manifest(of('test', { podTemplate: template('mysql:8.4.9') })));
@@ -92,7 +92,7 @@ describe('plan --filename', () => {
     ]);
   });
 
-  it('plays the fleet with all manifests, and says what is left out', async () => {
+  it('simulates the fleet with all manifests, and says what is left out', async () => {
     addWholeCluster(cluster.server, { name: 'other' });
     const file = await manifest(
       { kind: 'List', items: [of('other', { replicas: 3, podTemplate: template('mysql:8.4.9') })] },

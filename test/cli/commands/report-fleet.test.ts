@@ -32,7 +32,7 @@ describe('the figures of a fleet', () => {
     );
   });
 
-  it('have what each hold cost, the hold that goes on included', () => {
+  it('have what each hold cost, including the current one', () => {
     const costs = Object.fromEntries(holdCosts(clusters).map(({ rule, ...cost }) => [rule, cost]));
     expect(holdCosts(clusters)[0]?.rule).to.equal('Paused');
     expect(costs).to.deep.include({

@@ -41,7 +41,7 @@ describe('report', () => {
     expect(out).to.contain('31s (start unknown)');
   });
 
-  it('tells which restarts and which switchover updates in place have avoided', async () => {
+  it('names the restarts and the switchover that updates in place have avoided', async () => {
     const [entry] = recordedHistory;
     const { memberDurations: _, ...inPlace } = { ...entry, disruptions: 1, switchovers: 0, updatedInPlace: [0, 1, 2] };
     const more = { resizedInPlace: [2], primaryInPlace: [0], mysqldRestarted: [1] };

@@ -25,7 +25,7 @@ describe('restore', () => {
     });
   };
 
-  it('warns where nobody can be sure that the older mysqld starts', async () => {
+  it('warns if it is uncertain whether the older mysqld starts', async () => {
     fails(cluster, { changes: [{ path: image, from: 'mysql:8.4.8', to: 'mysql:9.1.0' }] });
     const { status, out, err } = await cluster.run('restore', 'moco-test-2', '--yes');
     expect(out).to.contain("data      at risk: MySQL's manual supports no way back from 9.1.0 to 8.4.8.");
@@ -168,7 +168,7 @@ describe('restore', () => {
     expect(out).to.contain('then      it keeps this revision while it is pinned or below the partition\n');
   });
 
-  it('is what a plan of a failing revision names, and then its way back', async () => {
+  it('is suggested by the plan of a failing revision, and afterwards unrestore is', async () => {
     fails(cluster);
     const before = await cluster.run('plan', 'test');
     expect(before.out).to.contain(
@@ -223,7 +223,7 @@ describe('restore', () => {
     expect(err).to.match(/^Error from server \(Forbidden\): user "me" cannot patch .*mysqlrollouts\/test\n$/);
   });
 
-  it('is taken back by unrestore, member by member, also without a controller', async () => {
+  it('is undone by unrestore, member by member, also without a controller', async () => {
     owned({ revision: revisionAfter, members: [1, 2] });
     const took = await cluster.run('unrestore', 'moco-test-1');
     expect(took).to.deep.equal({ status: 0, out: 'default/moco-test-1: no longer restored\n', err: '' });
@@ -238,7 +238,7 @@ describe('restore', () => {
     expect(applied()).to.equal(undefined);
   });
 
-  it('is not taken back for somebody else, who is named', async () => {
+  it('is not undone if another field manager owns it, which is named', async () => {
     owned({ revision: revisionAfter, members: [2] }, 'kustomize-controller');
     const { status, err } = await cluster.run('unrestore', 'moco-test-2');
     expect(status).to.equal(1);

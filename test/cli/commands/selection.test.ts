@@ -86,7 +86,7 @@ describe('the selection of clusters', () => {
     expect(err).to.match(/^error: mysqlrollouts\.moco-rollout\.io "new" not found/);
   });
 
-  it('pauses and resumes every cluster of the namespace with --all, and goes on after an error', async () => {
+  it('pauses and resumes every cluster of the namespace with --all, and continues after an error', async () => {
     cluster.fault = ({ method, path }) =>
       method === 'PATCH' && path.includes('/mysqlrollouts/orders')
         ? { status: 403, headers: {}, body: (async function* nothing() {})() }

@@ -58,7 +58,7 @@ describe('sequence', () => {
     expectGolden('sequence-rolling-colour.txt', await run(120, true));
   });
 
-  it('tells what is wrong with a sequence', async () => {
+  it('reports what is wrong with a sequence', async () => {
     addSequence(cluster, 'other', { stages: [{ name: 'all' }] });
     addSequence(cluster, 'unreadable', { stages: [] });
     addClusters(cluster, 'canary', ['waiting']);
@@ -78,7 +78,7 @@ describe('sequence', () => {
       .and.not.to.contain('manager');
   });
 
-  it('answers what it can not show with one sentence', async () => {
+  it('prints one sentence for what it cannot show', async () => {
     const said = async (...argv: readonly string[]) => {
       const { status, err, out } = await cluster.run('sequence', ...argv);
       return [status, out, err];
@@ -98,7 +98,7 @@ describe('sequence', () => {
     const watched = (columns: number | null, rows: number, ...argv: readonly string[]) =>
       cluster.watch(columns === null ? null : { columns, rows, colour: false }, 'sequence', ...argv, '--watch');
 
-    it('draws 1,000 clusters into the rows that a terminal has', async () => {
+    it('fits 1,000 clusters into the rows of a terminal', async () => {
       addClusters(cluster, 'canary', many(10, 'soaked'));
       addClusters(cluster, 'most', [...many(400, 'complete'), ...many(30, 'rolling'), ...many(370, 'waiting')]);
       addClusters(cluster, 'rest', [...many(189, 'waiting'), 'paused']);
@@ -110,12 +110,12 @@ describe('sequence', () => {
       expectGolden('sequence-thousand.txt', rows.join('\n'));
     });
 
-    it('tells how much is left out where the rows are too few', async () => {
+    it('says how much is left out if there are too few rows', async () => {
       soaking();
       expect((await watched(80, 6, 'production')).out).to.match(/… \d+ more lines/);
     });
 
-    it('writes a line for each stage elsewhere', async () => {
+    it('writes a line for each stage outside of a terminal', async () => {
       rolling();
       expectGolden('sequence-log.txt', (await watched(null, 0, 'production')).out);
     });

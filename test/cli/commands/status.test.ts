@@ -30,7 +30,7 @@ describe('status and plan', () => {
     });
   }
 
-  it('show what replicas have not received, and that MySQL can not be asked', async () => {
+  it('show what replicas have not received, and that MySQL cannot be queried', async () => {
     const { bench } = cluster;
     bench.replace(2);
     bench.mysql.says('moco-test-2', { ...caughtUp, missing: 145, unapplied: 2 });
@@ -91,7 +91,7 @@ describe('status and plan', () => {
     expect((await cluster.run('status', '-A')).out).not.to.contain('OVERRIDDEN');
   });
 
-  it('show the last backup, the one that runs, and writes that are open, and the page of a report too', async () => {
+  it('show the last backup, the running one and open writes, as does the page of a report', async () => {
     await cluster.bench.start().work();
     const said = async (): Promise<string> => {
       const { out } = await cluster.run('status', 'test');
@@ -135,7 +135,7 @@ describe('status and plan', () => {
     );
   });
 
-  it('selects the clusters that go on only once a person acts', async () => {
+  it('selects the clusters that wait for a person', async () => {
     await cluster.bench.start().work();
     const selected = async (hold: object) => {
       cluster.server.change(rolloutKind, 'test', { status: { hold, conditions: [] } });

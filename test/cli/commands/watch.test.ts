@@ -16,14 +16,14 @@ describe('status --watch', () => {
   const watched = (terminal: Terminal | null, ...argv: readonly string[]) =>
     cluster.watch(terminal, 'status', ...argv, '--watch');
 
-  it('draws what status shows but for the backup, and ends when it is interrupted', async () => {
+  it('shows what status shows except the backup, and ends when it is interrupted', async () => {
     const { status, out, err } = await watched({ columns: 200, rows: 30, colour: false }, 'test');
     expect([status, err]).to.deep.equal([130, '']);
     const once = (await cluster.run('status', 'test')).out.replace(/^ {2}backup .*\n/m, '');
     expect(stripVTControlCharacters(out).replaceAll('\r', '')).to.equal(once);
   });
 
-  it('has those clusters first that need a person, then those that move, those that wait, and those that are done', async () => {
+  it('lists the clusters that need a person first, then those that roll out, that wait, and that are done', async () => {
     const add = (name: string, status: object): void => cluster.add(name, { replicas: 3, ...status });
     const hold = (rule: string) => ({ hold: { rule, message: '', since: '2026-07-01T12:00:00Z' } });
     add('a-done', { conditions: [{ type: 'Ready', status: 'True' }] });
@@ -35,7 +35,7 @@ describe('status --watch', () => {
     expect(names).to.deep.equal(['d-fails', 'c-moves', 'test', 'b-waits', 'a-done']);
   });
 
-  it('writes a line for each cluster elsewhere', async () => {
+  it('writes a line for each cluster outside of a terminal', async () => {
     const { status, out } = await watched(null);
     expect(status).to.equal(130);
     expect(out).to.match(

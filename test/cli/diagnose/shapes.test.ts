@@ -52,7 +52,7 @@ describe('a MySQLRollout for an issue report', () => {
     };
   };
 
-  it('has no words of others, whichever rule holds', () => {
+  it('contains no messages of other programs, whichever rule holds', () => {
     const quotes = new Set<string | null>();
     for (const [, { applies }] of everyExample) {
       const { given, settings = {} } = applies;
@@ -84,7 +84,7 @@ describe('a MySQLRollout for an issue report', () => {
     expect(withStep('done')).to.contain('"result":"done"');
   });
 
-  it('has no words of mysqld about the login, of the kubelet about images and of mysqld about its configuration', () => {
+  it('has no message of mysqld about the login, of the kubelet about images, or of mysqld about its configuration', () => {
     const said = { name: 'node-1', result: 'ImageUnavailable', message: words };
     const status = { mysqlProblem: words, preflight: { nodes: [said], configuration: said } };
     const text = JSON.stringify(rolloutShape({ status }));
@@ -97,7 +97,7 @@ describe('an Event for an issue report', () => {
   const noteOf = (reportingController: string, reason: string): unknown =>
     (eventShape({ reportingController, reason, note: words }) as { note?: unknown }).note;
 
-  it('has its note if moco-rollout has reported it, in its own words', () => {
+  it('has its note if moco-rollout has reported it', () => {
     expect(noteOf('moco-rollout', 'Evicted')).to.equal(words);
     for (const rule of rulesOfOthers) expect(noteOf('moco-rollout', String(rule)), String(rule)).to.equal(undefined);
     for (const other of ['kubelet', 'statefulset-controller', 'moco-rollout-2', '']) {
@@ -107,7 +107,7 @@ describe('an Event for an issue report', () => {
 });
 
 describe('a pod for an issue report', () => {
-  it('has the conditions as Kubernetes writes them, and nothing that a container has said', () => {
+  it('has the conditions as Kubernetes writes them, and no message of a container', () => {
     const condition = { type: 'PodScheduled', status: 'False', message: '0/3 nodes are available' };
     const terminated = { exitCode: 1, reason: 'Error', message: words };
     const status = {

@@ -38,7 +38,7 @@ async function allDownWhilePaused(): Promise<readonly [Bench, Process]> {
   return [bench, program];
 }
 
-/** New pods come up at the current revision, since the rollout is paused. */
+/** New pods start at the current revision, since the rollout is paused. */
 async function keptWhilePaused(): Promise<readonly [Bench, Process]> {
   const bench = new Bench();
   bench.server.admit = heldByMoco;
@@ -60,7 +60,7 @@ describe('a write with the effect of a disruption', () => {
     expect(currentRevision(bench)).to.equal(before);
   });
 
-  it('promotes the update revision for members that are down still', async () => {
+  it('promotes the update revision for members that are still down', async () => {
     const [bench, program] = await allDownWhilePaused();
     bench.setting({ paused: false });
     program.sync('pods');
@@ -68,7 +68,7 @@ describe('a write with the effect of a disruption', () => {
     expect(bench.steps[0]).to.equal('promoteRevision');
   });
 
-  it('does not let new pods come up updated in a rollout that a person has paused again, whatever the cache shows', async () => {
+  it('does not let new pods start at the update revision in a rollout that a person has paused again, whatever the cache shows', async () => {
     const [bench, program] = await keptWhilePaused();
     bench.setting({ paused: false });
     program.sync();
@@ -78,7 +78,7 @@ describe('a write with the effect of a disruption', () => {
     expect(spec(bench)['updateStrategy']).to.deep.equal({ type: 'RollingUpdate', rollingUpdate: { partition: 3 } });
   });
 
-  it('lets new pods come up updated in a rollout that goes on', async () => {
+  it('lets new pods start at the update revision in a rollout that continues', async () => {
     const [bench, program] = await keptWhilePaused();
     bench.setting({ paused: false });
     program.sync();

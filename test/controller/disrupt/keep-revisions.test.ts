@@ -25,7 +25,7 @@ function held(): Bench {
   return bench;
 }
 
-/** Its StatefulSet lets new pods come up at the current revision. */
+/** Its StatefulSet lets new pods start at the current revision. */
 async function kept(): Promise<readonly [Bench, Process]> {
   const bench = held();
   const program = await bench.started();
@@ -44,7 +44,7 @@ function take(bench: Bench, ordinal: number): void {
   bench.changePod(ordinal, { metadata: { deletionTimestamp: bench.now, deletionGracePeriodSeconds: 30 } });
 }
 
-describe('letting new pods come up at the current revision', () => {
+describe('letting new pods start at the current revision', () => {
   it('makes a dry run first, and then writes the label alone, with the uid as its precondition', async () => {
     const bench = held();
     const { uid } = statefulSetOf(bench).metadata;
@@ -88,7 +88,7 @@ describe('letting new pods come up at the current revision', () => {
     expect(bench.steps).to.deep.equal(['keepRevisions']);
   });
 
-  it('does not take the pod of a step for one that somebody else has taken, though the cache lacks that step', async () => {
+  it('does not mistake the pod of a step for one that somebody else has deleted, although the cache lacks that step', async () => {
     const bench = new Bench();
     bench.server.admit = heldByMoco;
     const [other, program] = [bench.start(), bench.start()];
@@ -128,7 +128,7 @@ describe('letting new pods come up at the current revision', () => {
     expect(bench.steps).to.deep.equal(['keepRevisions']);
   });
 
-  it('writes nothing while the dry run comes to something else, and tries again after 30 s, doubling each time', async () => {
+  it('writes nothing while the dry run has another result, and retries after 30 s, doubling each time', async () => {
     const bench = held();
     withoutAdmission(bench);
     const program = bench.start();
@@ -158,7 +158,7 @@ describe('letting new pods come up at the current revision', () => {
     });
   }
 
-  it('removes the label again if the write comes to something else than its dry run', async () => {
+  it('removes the label again if the write has another result than its dry run', async () => {
     const bench = held();
     const { keep } = bench.server;
     const program = bench.start();
@@ -178,7 +178,7 @@ describe('letting new pods come up at the current revision', () => {
     expect(bench.steps.at(-1)).to.equal('keepRevisions');
   });
 
-  it('tries with a growing pause to remove a label that could not be removed, before the rollout goes on', async () => {
+  it('tries with a growing pause to remove a label that could not be removed, before the rollout continues', async () => {
     const bench = held();
     const { keep } = bench.server;
     const program = bench.start();
@@ -200,7 +200,7 @@ describe('letting new pods come up at the current revision', () => {
   });
 
   describe('where a webhook keeps the strategy', () => {
-    it('writes nothing for the time in which the rollout is held, and asks again only after ten minutes', async () => {
+    it('writes nothing while the rollout is held, and asks again only after ten minutes', async () => {
       const bench = held();
       keepByWebhook(bench);
       const program = bench.start();
@@ -220,7 +220,7 @@ describe('letting new pods come up at the current revision', () => {
       expect(requeueAfterMilliseconds).to.be.at.least(secondMilliseconds);
     });
 
-    it('writes it while somebody has taken a pod, and takes it back once there is another one', async () => {
+    it('writes it while a pod is missing that somebody else has deleted, and removes it once there is another one', async () => {
       const bench = held();
       keepByWebhook(bench);
       const program = await bench.started();
@@ -248,7 +248,7 @@ describe('letting new pods come up at the current revision', () => {
   });
 });
 
-describe('letting new pods come up at the update revision again', () => {
+describe('letting new pods start at the update revision again', () => {
   it('removes the label and sets OnDelete, with the uid as its precondition', async () => {
     const [bench, program] = await kept();
     const { uid } = statefulSetOf(bench).metadata;
@@ -303,7 +303,7 @@ describe('letting new pods come up at the update revision again', () => {
   });
 });
 
-describe('releasing a StatefulSet whose new pods come up at the current revision', () => {
+describe('releasing a StatefulSet whose new pods start at the current revision', () => {
   it('removes both labels, and leaves the partition at replicas', async () => {
     const [bench] = await kept();
     const { currentRevision } = statefulSetOf(bench)['status'] as Patch;
@@ -364,7 +364,7 @@ describe('promoting the revision that lost members had', () => {
     expect(bench.status.lastStep?.result).to.match(/^refused: .*M says no$/);
   });
 
-  it('does not happen while the cache lacks the step that has taken the pod', async () => {
+  it('does not happen while the cache lacks the step that has deleted the pod', async () => {
     const bench = new Bench();
     bench.server.admit = heldByMoco;
     bench.changeStatefulSet({ status: { currentRevision: 'moco-test-older' } });

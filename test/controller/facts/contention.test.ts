@@ -80,7 +80,7 @@ describe('a StatefulSet that somebody writes again and again', () => {
     expect(contended.hold).to.equal(undefined);
   });
 
-  it('is looked at once, however long it goes on, until the MySQLCluster changes', async () => {
+  it('is inspected once, however long it lasts, until the MySQLCluster changes', async () => {
     const contended = await atRest();
     await contended.write(12, 60);
     expect(contended.hold).to.contain('at least 10 times a second');

@@ -42,7 +42,7 @@ describe('the maintenance windows of a cluster', () => {
     expect(factsAt({ maintenanceWindows: [nightly] })?.restartWindows).to.equal(null);
   });
 
-  it('have the one that began on another day', () => {
+  it('include the one that began on another day', () => {
     const saturday = { schedule: '0 22 * * SAT', duration: '6h', timeZone: 'Asia/Tokyo' };
     expect(windowsAt([saturday], Date.parse('2026-01-03T18:00:00Z'))?.[0]).to.deep.equal([
       '2026-01-03T13:00:00Z',
@@ -50,7 +50,7 @@ describe('the maintenance windows of a cluster', () => {
     ]);
   });
 
-  it('leave out what is over', () => {
+  it('leave out those that are over', () => {
     const at = Date.parse('2026-01-02T05:00:00Z');
     expect(windowsAt([nightly], at - 1)?.[0]?.[0]).to.equal('2026-01-02T01:00:00Z');
     expect(windowsAt([nightly], at)?.[0]?.[0]).to.equal('2026-01-03T01:00:00Z');
@@ -86,14 +86,14 @@ describe('the maintenance windows of a cluster', () => {
   });
 });
 
-describe('a set of maintenance windows that takes as long to play forward as one can', () => {
+describe('a set of maintenance windows that takes the longest to compute', () => {
   const heavy = (minute: number) =>
     Array.from({ length: 8 }, (_, index) => ({
       schedule: `${(minute + 6 * index) % 60} 0,4,8,12,16,20 * * *`,
       duration: '5m',
     }));
 
-  it('is known for 400 openings and no longer, from the one of now on', () => {
+  it('is known for 400 openings and no more, from the current one on', () => {
     const windows = windowsAt(heavy(3)) ?? [];
     expect(windows).to.have.lengthOf(400);
     expect(windows[0]).to.deep.equal(['2026-01-02T04:03:00Z', '2026-01-02T04:08:00Z']);

@@ -30,7 +30,7 @@ describe('the cached part of a MySQLRollout', () => {
     expect(wholeRecord(noted)).to.deep.include({ name: 'test', resourceVersion: '7', partial: false });
   });
 
-  it('keeps the first owners and finalizers alone, and no long text of theirs', () => {
+  it('keeps only the first owners and finalizers, and none of their long texts', () => {
     const many = Array.from({ length: 2000 }, (_, index) => `${index}-${'x'.repeat(700)}`);
     const owners = many.map((name) => ({ kind: 'MySQLCluster', name, uid: name }));
     const others = many.map((name) => ({ kind: 'Other', name, uid: name }));

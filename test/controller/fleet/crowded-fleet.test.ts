@@ -27,7 +27,7 @@ function changesOf(fleet: CrowdedFleet, name: string, obstacle: Obstacle): reado
 }
 
 describe('a fleet with more clusters than slots', () => {
-  it('shows each hold until it ends, with one beginning, and lets every cluster end that nothing keeps', async () => {
+  it('shows each hold until it ends, with one start time, and lets every cluster finish that nothing holds', async () => {
     await fc.assert(
       fc.asyncProperty(plots, async ({ slots, kept, first }) => {
         const fleet = new CrowdedFleet(names, slots);

@@ -118,7 +118,7 @@ describe('evictions that the disruption controller has not observed', () => {
     expect(watched.woken).to.deep.equal(['default/y', 'default/x', 'default/x', 'default/z']);
   });
 
-  it('wake no cluster that waits no longer', () => {
+  it('wake no cluster that no longer waits', () => {
     for (const cluster of ['a', 'b', 'c', 'd', 'e']) watched.evicted(cluster);
     watched.evictions.setWaiting('default/x', true);
     watched.evictions.setWaiting('default/y', true);

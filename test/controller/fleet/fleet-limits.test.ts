@@ -265,7 +265,7 @@ describe('the slots of a fleet', () => {
     expect([watched.place('a'), watched.place('b'), watched.place('c')]).to.deep.equal([null, null, 1]);
   });
 
-  it('count as taken once promised, so that two passes cannot both take the last one', () => {
+  it('count as occupied once promised, so that two passes cannot both get the last one', () => {
     const watched = new Watched({ maxConcurrentRollouts: 1 });
     watched.waits('a', 10);
     watched.waits('b', 10);
@@ -407,7 +407,7 @@ describe('the breaker of a fleet', () => {
     ]);
   });
 
-  it('lets go on what has begun, and what corrects a failing revision', () => {
+  it('lets rollouts continue that have begun, or that correct a failing revision', () => {
     const watched = new Watched({ maxFailingRollouts: 1 });
     watched.notify('a', failing);
     watched.rolls('b');

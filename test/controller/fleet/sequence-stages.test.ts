@@ -75,7 +75,7 @@ describe('the stages of a fleet', () => {
     expect(watched('canary-1')).to.equal(false);
   });
 
-  it('let a change settle anew that replaces one for which a cluster has waited, also before its status shows that', () => {
+  it('restart the settling time if a change replaces one for which a cluster has waited, also before its status shows that', () => {
     const fleet = fleetOf();
     change(fleet, '1');
     fleet.wait(300);
@@ -177,7 +177,7 @@ describe('the stages of a fleet', () => {
       fleet.changed(cluster(fleet, 'canary-1'));
     },
   })) {
-    it(`wait for a person when a cluster that fails ${how}, until a change has reached everybody`, () => {
+    it(`wait for a person when a cluster that fails ${how}, until a change has reached every cluster`, () => {
       const fleet = fleetOf();
       change(fleet, '1', 'canary-1');
       fleet.wait(300);
@@ -208,7 +208,7 @@ describe('the stages of a fleet', () => {
     expect(ruleOf(fleet, 'most-1')).to.equal(undefined);
   });
 
-  it('stop everybody who has not begun once more clusters fail than a stage allows, until they are corrected', () => {
+  it('stop every cluster that has not begun once more clusters fail than a stage allows, until they are corrected', () => {
     const fleet = fleetOf();
     change(fleet, '1');
     fleet.wait(300);
@@ -228,7 +228,7 @@ describe('the stages of a fleet', () => {
     expect(ruleOf(fleet, 'canary-1')).to.equal('AwaitingSettle');
   });
 
-  it('let a rollout go on that has begun, but not the one that replaces it', () => {
+  it('let a rollout continue that has begun, but not the one that replaces it', () => {
     const fleet = fleetOf();
     change(fleet, '1');
     fleet.wait(300);

@@ -133,7 +133,7 @@ describe('the status of a sequence', () => {
     ]);
   });
 
-  it('says until when a stage soaks, changes at that time, and tells who is next', async () => {
+  it('says until when a stage soaks, changes at that time, and names the next cluster', async () => {
     const scene = new Scene();
     for (const key of ['db/b', 'db/c']) scene.stale(key);
     scene.complete('db/a', -3000);
@@ -252,7 +252,7 @@ describe('the status of a sequence', () => {
     expect(error).to.equal(scene.refusal);
   });
 
-  it('wakes those who may begin, and nobody twice', async () => {
+  it('wakes the clusters that may begin, and none twice', async () => {
     const scene = new Scene();
     for (const key of ['db/b', 'db/c']) scene.stale(key);
     scene.rolls('db/a');

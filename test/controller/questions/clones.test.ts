@@ -20,7 +20,7 @@ function withFreshReplica(): Bench {
 }
 
 describe('a replica that clones', () => {
-  it('is not restarted however long it takes, and is once its agent says that it does not clone', async () => {
+  it('is not restarted, however long it takes, until its agent says that it does not clone', async () => {
     const bench = withFreshReplica();
     bench.replicas.clones.set('moco-test-2', { kind: 'cloning' });
     const program = bench.start();
@@ -47,7 +47,7 @@ describe('a replica that clones', () => {
     expect(bench.steps).to.deep.equal([]);
   });
 
-  it('alarms once nothing of it advances, where mysqld says how far it is, and not before', async () => {
+  it('alarms once it makes no progress, if mysqld reports its progress, and not before', async () => {
     const bench = withFreshReplica();
     const { mysql } = bench;
     bench.replicas.clones.set('moco-test-2', { kind: 'cloning' });

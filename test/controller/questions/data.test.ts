@@ -50,7 +50,7 @@ const note = (bench: Bench, ordinal: number, text: string | null): void => {
 };
 
 describe('the revision of the data of a member', () => {
-  it('is noted on its claim once its mysqld may have started at the update revision, and once alone', async () => {
+  it('is noted on its claim when its mysqld may have started at the update revision, and only once', async () => {
     const [bench, program] = await oneUpdated();
     expect(revisionsOf(bench)).to.deep.equal([undefined, undefined, revisionAfter]);
     expect(shown(bench, 2)).to.equal(revisionAfter);
@@ -71,27 +71,29 @@ describe('the revision of the data of a member', () => {
     expect(annotations).to.have.all.keys(dataAnnotation);
   });
 
-  it('is not written again where the claim says it already, by whoever has noted it', async () => {
+  it('is not written again if the claim already has it, whoever has noted it', async () => {
     const [bench] = await oneUpdated();
     const before = notes(bench).length;
     await passes(bench, bench.start(), 3);
     expect(notes(bench)).to.have.length(before);
   });
 
-  it('holds no step if it can not be noted, and is tried again half a minute later', async () => {
+  it('holds no step if it cannot be noted, and is retried half a minute later', async () => {
     const bench = new Bench();
     const program = await bench.started();
     bench.server.refuse('PATCH', claimPath, 403, 'Forbidden');
     bench.replace(2);
     await program.work();
     expect(bench.steps).to.deep.equal(['evict 2', 'evict 1']);
-    expect(program.log.lines.map(({ message }) => message)).to.include('Failed to note the data of a member');
+    expect(program.log.lines.map(({ message }) => message)).to.include(
+      'Failed to note the mysqld of a member on its claim',
+    );
     expect(revisionsOf(bench)[2]).to.equal(undefined);
     await passes(bench, program, 32);
     expect(revisionsOf(bench)[2]).to.equal(revisionAfter);
   });
 
-  it('is read of a member that has gone before the process started: it comes back at the revision of its data', async () => {
+  it('is read for a member that was gone before the process started: it comes back at the revision of its data', async () => {
     const bench = await lostWhileKept();
     note(bench, 2, recordOf(revisionBefore));
     await bench.start().reportAll();
@@ -101,8 +103,8 @@ describe('the revision of the data of a member', () => {
 
   for (const [sentence, text] of Object.entries({
     'names the update revision': recordOf(revisionAfter),
-    'names a revision that nobody has now': recordOf('moco-test-another'),
-    'is no record, but what somebody else has written': '{"revision":["moco-test-1"]}',
+    'names a revision that no pod has now': recordOf('moco-test-another'),
+    'is no record, but a text of somebody else': '{"revision":["moco-test-1"]}',
     'is empty': '',
   })) {
     it(`lets no member come back at the current revision whose note ${sentence}`, async () => {

@@ -32,7 +32,16 @@ describe('the controller before a switchover', () => {
     expect(await program.registry.getSingleMetricAsString(readings)).to.contain(`${readings}{result="Delay"} 4`);
   });
 
-  it('waits while MOCO would choose a replica that is behind, asks every five seconds, and goes on', async () => {
+  it('notes how long each question took', async () => {
+    const [, program] = await atWork();
+    const name = 'moco_rollout_question_duration_seconds';
+    const text = await program.registry.getSingleMetricAsString(name);
+    // A question that is asked again right before the eviction counts twice.
+    expect(text).to.contain(`${name}_count{question="members"} 2`);
+    expect(text).to.not.contain('question="delays"');
+  });
+
+  it('waits while MOCO would choose a replica that is behind, asks every five seconds, and continues', async () => {
     const bench = onlyThePrimaryIsLeft();
     bench.replicas.says(member(1), { kind: 'delay', seconds: 41 });
     const program = bench.start();
@@ -66,7 +75,7 @@ describe('the controller before a switchover', () => {
     expect(bench.server.writes.filter(({ path }) => path.includes('/pods/'))).to.deep.equal([]);
   });
 
-  it('waits for a delay that cannot be read as long as it may, says why once, and goes on', async () => {
+  it('waits for a delay that cannot be read for the whole grace period, says why once, and continues', async () => {
     const bench = onlyThePrimaryIsLeft();
     bench.replicas.says(member(2), { kind: 'unknown', message: 'GET http://10.0.0.7:9081/readyz: ECONNREFUSED' });
     const program = bench.start();

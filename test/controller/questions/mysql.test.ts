@@ -36,7 +36,7 @@ describe('the controller that may ask MySQL', () => {
     expect(bench.mysql.asked).to.deep.equal([]);
   });
 
-  it('does not take the next member before the last one has received what the primary has committed', async () => {
+  it('does not replace the next member before the last one has received what the primary has committed', async () => {
     const bench = replaced(2);
     bench.mysql.says(member(2), behind);
     const program = bench.startAsking();
@@ -53,7 +53,7 @@ describe('the controller that may ask MySQL', () => {
     expect(bench.steps).to.deep.equal(['evict 1']);
   });
 
-  it('takes nobody if a replica turns out to have received nothing while the step is confirmed', async () => {
+  it('replaces no member if the confirmation finds that a replica has received nothing', async () => {
     const bench = replaced(2);
     const program = bench.startAsking();
     const ask = bench.mysql.ask.bind(bench.mysql);
@@ -66,7 +66,7 @@ describe('the controller that may ask MySQL', () => {
     expect(bench.mysql.asked).to.have.length(2);
   });
 
-  it('goes on as without, and says why, once it has not been allowed to read the password for a while', async () => {
+  it('continues without MySQL, and says why, once it has not been allowed to read the password for a while', async () => {
     const bench = replaced(2);
     bench.mysql.problem = 'the controller may not read the Secret default/moco-test';
     const program = bench.startAsking();
@@ -80,7 +80,7 @@ describe('the controller that may ask MySQL', () => {
     ]);
   });
 
-  it('waits for a mysqld that does not answer as long as it may, goes on, and says in the status which one it is', async () => {
+  it('waits for a mysqld that does not answer for the whole grace period, continues, and names it in the status', async () => {
     const bench = replaced(2);
     bench.mysql.says(member(2), silent);
     const program = bench.startAsking();
@@ -96,7 +96,7 @@ describe('the controller that may ask MySQL', () => {
     expect(bench.status.mysqlProblem).to.equal('moco-test-2 does not answer: no answer within 1 s');
   });
 
-  it('forgets nothing because the Secret is away for a moment', async () => {
+  it('forgets nothing while the Secret is missing for a moment', async () => {
     const bench = replaced(2);
     bench.mysql.says(member(2), behind);
     const program = bench.startAsking();
@@ -121,7 +121,7 @@ describe('the controller that may ask MySQL', () => {
     expect([bench.steps, bench.status.hold?.rule]).to.deep.equal([[], 'LongWrite']);
   });
 
-  it('waits without an end for one that has last said that it lacks something, and says how to go on', async () => {
+  it('waits without limit for one whose last answer was that it lacks something, and says how to continue', async () => {
     const bench = replaced(2);
     bench.mysql.says(member(2), behind);
     const program = bench.startAsking();
@@ -149,7 +149,7 @@ describe('the controller that may ask MySQL', () => {
     expect(bench.steps).to.deep.equal([]);
   });
 
-  it('waits for a long write no longer because the primary answers only now and then', async () => {
+  it('does not wait longer for a long write if the primary answers only now and then', async () => {
     const bench = replaced(2, 1);
     bench.mysql.writes = [openWrite];
     const program = bench.startAsking({ longWriteGraceSeconds: 20 });
@@ -173,7 +173,7 @@ describe('the controller that may ask MySQL', () => {
     expect(bench.steps).to.deep.equal([]);
   });
 
-  it('waits for a long write before a switchover, for the grace, and never longer', async () => {
+  it('waits for a long write before a switchover, for the grace period and no longer', async () => {
     const bench = replaced(2, 1);
     bench.mysql.writes = [openWrite];
     const program = bench.startAsking({ longWriteGraceSeconds: 20 });
@@ -188,7 +188,7 @@ describe('the controller that may ask MySQL', () => {
     expect(bench.steps).to.deep.equal(['demote 0']);
   });
 
-  it('goes on as soon as the write has ended', async () => {
+  it('continues as soon as the write has ended', async () => {
     const bench = replaced(2, 1);
     bench.mysql.writes = [openWrite];
     const program = bench.startAsking({ longWritePolicy: 'Hold' });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { PreflightStatus } from '../../../src/api/rollout-status.ts';
-import { fetchedImages } from '../../../src/controller/questions/fetched-images.ts';
 import { preflightFacts } from '../../../src/controller/questions/preflight-facts.ts';
+import { fetchedImages } from '../../../src/controller/questions/preflight-images.ts';
 import type { Preflight } from '../../../src/core/on-demand-facts.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
 import type { ClusterObjects } from '../../../src/moco/records.ts';
@@ -39,7 +39,7 @@ function has(facts: Preflight, result?: Result, policy = defaultPolicy, read?: R
 }
 
 describe('an image that a preflight is to fetch', () => {
-  it('is there once it was fetched or is reported, and after no other end', () => {
+  it('is present once it was fetched or is reported, and after no other result', () => {
     const ends = ['Present', 'Fetched', 'TimedOut', 'Skipped', 'Unknown', 'ImageUnavailable'] as const;
     expect(ends.filter((result) => has(settled, result))).to.deep.equal(['Present', 'Fetched']);
     expect(has(settled)).to.equal(false);
@@ -93,12 +93,12 @@ describe('the time that a preflight has waited', () => {
     { about: 'configuration', nodeName: 'n-1', forSeconds, message: null },
   ];
 
-  it('goes on over tries without an answer, from node to node as well, up to the limit', () => {
+  it('continues over tries without an answer, also from node to node, up to the limit', () => {
     expect(awaited('Unknown', 120)).to.deep.equal(both(120));
     expect(awaited('Unknown', defaultPolicy.preflightTimeoutSeconds)).to.deep.equal([]);
   });
 
-  it('begins anew after an hour, and for a node that was not asked', () => {
+  it('starts again after an hour, and for a node that was not asked', () => {
     expect(awaited('Unknown', 3600)).to.deep.equal(both(0));
     expect(awaited('Skipped', 500)).to.deep.equal(both(0));
     expect(awaited('Skipped', 120).map(({ forSeconds }) => forSeconds)).to.deep.equal([0, 120]);

@@ -74,16 +74,16 @@ const looks: Readonly<Record<string, Look>> = {
     { ...answers('Accepted'), about },
     { of: { ...asked, about } },
   ),
-  'that is gone, or that somebody else has made, says nothing': when(null, saysNothing(gone)),
+  'that is gone, or that somebody else has created, is no answer': when(null, saysNothing(gone)),
   'whose mysqld was killed says nothing': when(
     killed,
     { ...saysNothing('OOMKilled, exit code 137'), about },
     { of: { ...asked, about } },
   ),
   'that is being deleted may answer an earlier question': when(terminating, waits('its pod is being deleted')),
-  'that can not be listed is waited for': when(busy, waits('503 ServiceUnavailable: busy')),
-  'that no node takes is waited for': when(unscheduled, waits(noNode)),
-  'that no node takes is waited for until the limit': when(unscheduled, answers('TimedOut', noNode), {
+  'that cannot be listed is waited for': when(busy, waits('503 ServiceUnavailable: busy')),
+  'that no node accepts is waited for': when(unscheduled, waits(noNode)),
+  'that no node accepts is waited for until the limit': when(unscheduled, answers('TimedOut', noNode), {
     observed: late,
   }),
   'that has become silent keeps its last words at the limit': when(
@@ -97,13 +97,13 @@ const looks: Readonly<Record<string, Look>> = {
   }),
   'that has no image at the limit is a refusal': when(noImage, answers('ImageUnavailable', '429'), { observed: late }),
   'that has no image confirms a refusal at once': when(noImage, { ...stillRefused, message: '429' }, { of: refused }),
-  'that is gone takes no refusal back': when(null, stillRefused, { of: refused }),
-  'that no node takes in time takes no refusal back': when(unscheduled, stillRefused, { of: refused, observed: late }),
+  'that is gone ends no refusal': when(null, stillRefused, { of: refused }),
+  'that no node accepts in time ends no refusal': when(unscheduled, stillRefused, { of: refused, observed: late }),
   'that is waited for leaves a refusal its words': when(unscheduled, refused, { of: refused }),
   'that has fetched ends a refusal': when(fetched, answers('Fetched'), { of: refused }),
 };
 
-describe('a look at a pod of a preflight', () => {
+describe('the check of a pod of a preflight', () => {
   for (const [what, { of, listed, failingMilliseconds, observed, gives }] of Object.entries(looks)) {
     it(what, () => {
       const failing = new Map([['u', nowMilliseconds - failingMilliseconds]]);
@@ -111,7 +111,7 @@ describe('a look at a pod of a preflight', () => {
     });
   }
 
-  it('that can not be made, since its node takes none, takes no refusal back', () => {
+  it('keeps a refusal if the pod cannot be created because its node accepts none', () => {
     expect(settled(refused, seen(), 'Skipped', 'cordoned')).to.deep.equal(stillRefused);
     expect(settled(asked, seen(), 'Skipped', 'cordoned')).to.deep.equal({
       ...saysNothing('cordoned'),
@@ -131,7 +131,7 @@ describe('a look at a pod of a preflight', () => {
     ]);
   });
 
-  it('cuts words that are too long for the status', () => {
+  it('cuts messages that are too long for the status', () => {
     const { message = '' } = settled(asked, seen(), 'Unknown', 'x'.repeat(1000));
     expect(message.length).to.equal(448);
   });

@@ -114,7 +114,7 @@ async function failed(bench: PreflightBench, program: Process, message: string):
 }
 
 describe('a preflight', () => {
-  it('fetches images on every node before anybody is taken, and deletes its pods', async () => {
+  it('fetches images on every node before any member is replaced, and deletes its pods', async () => {
     const bench = new PreflightBench();
     const program = await begun(bench);
     expect(bench.running).to.have.length(3);
@@ -132,7 +132,7 @@ describe('a preflight', () => {
     expect(await program.registry.metrics()).to.contain('moco_rollout_preflights_total{result="Fetched"} 3');
   });
 
-  it('makes no pod where the node reports every image, and none for two members of one node', async () => {
+  it('creates no pod if the node reports every image, and only one for two members of one node', async () => {
     const bench = new PreflightBench();
     bench.reportsAll(0);
     bench.changePod(1, { spec: { nodeName: 'node-2' } });
@@ -155,7 +155,7 @@ describe('a preflight', () => {
     expect([idle.preflights.length, idle.lists]).to.deep.equal([0, 0]);
   });
 
-  it("holds with the kubelet's words for an image that it can not get, tries again, and goes on with it", async () => {
+  it("holds with the kubelet's message if it cannot pull an image, retries, and continues once it can", async () => {
     const bench = new PreflightBench();
     const program = await begun(bench);
     bench.kubelets(exits(0, ''), 0, 1);
@@ -177,7 +177,7 @@ describe('a preflight', () => {
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
-  it('begins anew with another revision, and leaves no pod of the one before', async () => {
+  it('starts again with another revision, and leaves no pod of the previous one', async () => {
     const bench = new PreflightBench();
     const program = await begun(bench);
     const [before] = bench.running;
@@ -190,7 +190,7 @@ describe('a preflight', () => {
     expect(bench.status.preflight?.revision).to.equal('moco-test-newer');
   });
 
-  it('asks no node that takes no pods, and goes on', async () => {
+  it('asks no node that accepts no pods, and continues', async () => {
     const bench = new PreflightBench();
     bench.server.change(nodes, 'node-1', { spec: { unschedulable: true } }, '');
     const program = await begun(bench);
@@ -201,7 +201,7 @@ describe('a preflight', () => {
     expect(bench.steps).to.have.length(1);
   });
 
-  it('asks no node while one of them is short of disk space, and goes on', async () => {
+  it('asks no node while one of them is short of disk space, and continues', async () => {
     const bench = new PreflightBench();
     const conditions = [{ type: 'DiskPressure', status: 'True' }];
     bench.server.change(nodes, 'node-1', { status: { conditions } }, '');
@@ -213,7 +213,7 @@ describe('a preflight', () => {
     );
   });
 
-  it('goes on where the API server refuses its pods, and says why', async () => {
+  it('continues if the API server refuses its pods, and says why', async () => {
     const bench = new PreflightBench();
     bench.server.always('POST', /\/pods$/, (request, carryOut) =>
       request.path.includes('dryRun') ? carryOut() : answer(403, status(403, 'Forbidden', { message: 'not here' })),
@@ -223,7 +223,7 @@ describe('a preflight', () => {
     expect(bench.status.preflight?.nodes[0]).to.deep.include({ result: 'Unknown', message: '403 Forbidden: not here' });
   });
 
-  it('asks anew only once its last pod is gone', async () => {
+  it('asks again only once its last pod is gone', async () => {
     const bench = new PreflightBench();
     const program = await begun(bench);
     bench.kubelets(exits(0, ''), 0, 1);
@@ -235,7 +235,7 @@ describe('a preflight', () => {
     expect(bench.running).to.have.length(1);
   });
 
-  it('is gone on with by the next process, which asks no node again', async () => {
+  it('is continued by the next process, which asks no node again', async () => {
     const bench = new PreflightBench();
     await passes(bench, await begun(bench), 3);
     bench.kubelets(exits(0, ''), 0);
@@ -248,7 +248,7 @@ describe('a preflight', () => {
     expect(bench.preflights).to.have.length(3);
   });
 
-  it('takes its pods back when the setting goes, and while another rule holds it looks at them all the same', async () => {
+  it('deletes its pods when the setting is removed, and still checks them while another rule holds', async () => {
     const bench = new PreflightBench();
     await passes(bench, await begun(bench), 3);
     const off = bench.start();
@@ -263,7 +263,7 @@ describe('a preflight', () => {
     expect(other.status.hold?.rule).to.equal('Paused');
   });
 
-  it('has images of a container there before it restarts in place, where only that is allowed', async () => {
+  it('fetches the images of a container before it restarts in place, if only that is allowed', async () => {
     const agents = (template: Patch): Patch => withImages(template, agentImage('2'));
     const bench = new PreflightBench(agents);
     for (const ordinal of [0, 1, 2]) bench.reports(ordinal);
@@ -276,7 +276,7 @@ describe('a preflight', () => {
     expect(bench.steps).to.deep.equal(['in place 2']);
   });
 
-  it('lets nothing restart in place whose image nobody has fetched: after its limit, or where it is overridden', async () => {
+  it('lets no container restart in place whose image was not fetched, even after its limit or while it is overridden', async () => {
     const without = (): PreflightBench => {
       const bench = new PreflightBench((template) => withImages(template, agentImage('2')));
       for (const ordinal of [0, 1, 2]) bench.reports(ordinal);
@@ -294,7 +294,7 @@ describe('a preflight', () => {
     expect([overridden.steps, overridden.status.hold?.rule]).to.deep.equal([[], 'RestartNeeded']);
   });
 
-  it('has the slot of its cluster from the moment that nodes are asked', async () => {
+  it('occupies the slot of its cluster from the moment that nodes are asked', async () => {
     const bench = new PreflightBench();
     const program = bench.start(preflight, { ...noFleetLimits, maxConcurrentRollouts: 1 });
     await program.turn();
@@ -303,7 +303,7 @@ describe('a preflight', () => {
     expect(program.fleet.factsFor('default/other', 'OnDelete', 'r').fleetQueue?.place).to.equal(1);
   });
 
-  it('asks again what it could not ask, once a minute has passed', async () => {
+  it('repeats after a minute a question that it could not ask', async () => {
     const bench = new PreflightBench();
     bench.mayCreate = false;
     const program = bench.start(preflight);
@@ -322,7 +322,7 @@ describe('a preflight', () => {
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
-  it('finds out anew after an hour what a node has', async () => {
+  it('checks again after an hour which images a node has', async () => {
     const bench = new PreflightBench();
     bench.reportsAll(0);
     const program = await begun(bench);
@@ -337,7 +337,7 @@ describe('a preflight', () => {
     expect([bench.running.length, bench.steps]).to.deep.equal([1, ['evict 2']]);
   });
 
-  it('waits for its limit and no longer where the API server is busy, and is in the way of no repair then', async () => {
+  it('waits no longer than its limit if the API server is busy, and blocks no repair meanwhile', async () => {
     for (const [method, path] of [
       ['POST', /\/pods$/],
       ['GET', /\/pods$/],
@@ -353,7 +353,7 @@ describe('a preflight', () => {
     }
   });
 
-  it('ends no pass whose step it does not concern, if its pods can not be listed or deleted', async () => {
+  it('ends no pass whose step it does not concern, if its pods cannot be listed or deleted', async () => {
     const bench = new PreflightBench();
     const program = await begun(bench);
     bench.kubelets(exits(0, ''), 0, 1);
@@ -403,7 +403,7 @@ describe('a pod that has the label of a preflight', () => {
     );
   });
 
-  it('is no answer where somebody else has made it under the name of ours', async () => {
+  it('is no answer if somebody else has created it under our name', async () => {
     const bench = new PreflightBench();
     const program = await begun(bench);
     for (const { metadata } of bench.running) {
@@ -417,7 +417,7 @@ describe('a pod that has the label of a preflight', () => {
 });
 
 describe('a preflight of the configuration', () => {
-  it('is made on one node, whatever images that has, and the words of mysqld hold the rollout', async () => {
+  it('runs on one node, whatever images it has, and the error of mysqld holds the rollout', async () => {
     const bench = new PreflightBench();
     for (const ordinal of [0, 1, 2]) bench.reportsAll(ordinal);
     const program = await begun(bench, checking);
@@ -434,7 +434,7 @@ describe('a preflight of the configuration', () => {
     });
   });
 
-  it('is made on the next node where the first one takes no pods, and holds whatever becomes of that node', async () => {
+  it('runs on the next node if the first one accepts no pods, and holds whatever happens to that node', async () => {
     const bench = new PreflightBench();
     for (const ordinal of [0, 1, 2]) bench.reportsAll(ordinal);
     bench.server.change(nodes, 'node-0', { spec: { unschedulable: true } }, '');
@@ -449,7 +449,7 @@ describe('a preflight of the configuration', () => {
     expect(bench.steps).to.deep.equal([]);
   });
 
-  it('is made when it is asked for in the middle of a revision', async () => {
+  it('runs when it is requested in the middle of a rollout', async () => {
     const bench = new PreflightBench();
     for (const ordinal of [0, 1, 2]) bench.reportsAll(ordinal);
     const program = bench.start(preflight);

@@ -103,7 +103,7 @@ describe('the log of a rollout', () => {
     expect(waits).to.deep.equal([{ cluster: 'default/test', rule: 'MemberTerminating', stale: 3, member: member(2) }]);
   });
 
-  it('warns of what needs somebody, once it has lasted if it is brief', async () => {
+  it('warns of a hold that needs a person, and of a brief one only once it has lasted', async () => {
     const [bench, program] = begin();
     bench.setting({ maxUnavailable: 'many' } as never);
     await program.work();

@@ -81,7 +81,7 @@ describe('the history of rollouts', () => {
     expect(bench.status.rollout?.changes).to.deep.equal(changes);
   });
 
-  it('records a rollout as complete if the next one begins before the status tells', async () => {
+  it('records a rollout as complete if the next one begins before the status shows it', async () => {
     const bench = withTemplates();
     const program = await bench.started();
     bench.replace(2);

@@ -21,7 +21,7 @@ const counted = async ({ registry }: Pick<Process, 'registry'>): Promise<number>
   return Number(/ (\d+)$/m.exec(text)?.[1]);
 };
 
-describe('a member that comes up at the update revision without a step', () => {
+describe('a member that starts at the update revision without a step', () => {
   it('is reported once by a verdict, an Event and a metric, also after a restart of the program', async () => {
     const bench = new Bench();
     bench.setting({ paused: true });
@@ -56,7 +56,7 @@ describe('a member that comes up at the update revision without a step', () => {
     expect([reported(program), await counted(program)]).to.deep.equal([[], 0]);
   });
 
-  it('is known as held when it came up, and that its mysqld has started since, whatever its pod', async () => {
+  it('is recorded as held when its pod was created, and as started once its mysqld has, whatever its pod', async () => {
     const bench = new Bench();
     bench.setting({ paused: true });
     const program = await bench.started();
@@ -73,7 +73,7 @@ describe('a member that comes up at the update revision without a step', () => {
     expect(bench.status.rollout?.createdWhileHeld).to.deep.equal([{ ordinal: 1, started: true }]);
   });
 
-  it('is not known as held if nothing held it when it came up', async () => {
+  it('is not recorded as held if nothing held it when its pod was created', async () => {
     const bench = new Bench();
     bench.setting({ paused: false });
     const program = await bench.started({ minReadySeconds: 0 });
@@ -207,7 +207,7 @@ describe('the progress of members', () => {
     expect(awaits({ 1: 'another' })).to.equal(undefined);
   });
 
-  it('is reset for a member that is stale in another pod than the one that a step took, even if that one goes', () => {
+  it('is reset for a member that is stale in another pod than the one that a step deleted, even if that one goes', () => {
     const unavailableMembers = [{ ordinal: 2, since, uid: 'taken' }];
     const after = (uid: string, two: Partial<SeenMember> = {}) =>
       goesOn({ ...known, unavailableMembers }, of(two), { uids: { 2: uid } }).waiting;
@@ -217,7 +217,7 @@ describe('the progress of members', () => {
     expect(after('another', { state: 'terminating', updated: true })).to.deep.equal([0, 1]);
   });
 
-  it('begins with those whose pods go at that moment, unless a step of the rollout before has taken them', () => {
+  it('begins with those whose pods go at that moment, unless a step of the previous rollout has deleted them', () => {
     for (const state of ['terminating', 'missing'] as const) {
       expect(begins(null, { state }), state).to.deep.equal([0, 1]);
       expect(begins([1], { state }), state).to.deep.equal([0, 1]);
@@ -226,7 +226,7 @@ describe('the progress of members', () => {
     expect(begins([0], { state: 'terminating', revision: 'earlier' })).to.deep.equal([0, 1]);
   });
 
-  it('begins with them as well when a mode ends in which that is not recorded, unless a step has taken them', () => {
+  it('begins with them as well when a mode ends in which that is not recorded, unless a step has deleted them', () => {
     const after = (recorded: Partial<RolloutProgress>) =>
       goesOn(recorded, [seen(0), seen(1, { state: 'terminating' })]).waiting;
     expect(after({})).to.deep.equal([0, 1]);
@@ -248,7 +248,7 @@ describe('the progress of members', () => {
     promoteRevision: false,
   };
   for (const [step, isTaken] of Object.entries(takes)) {
-    it(`begins ${isTaken ? 'without' : 'with'} a member that is about to be taken, or may have been: ${step}`, () => {
+    it(`begins ${isTaken ? 'without' : 'with'} a member that is about to be disrupted, or may have been: ${step}`, () => {
       const intent: Intent = {
         id: 'i',
         holder: 'h',
@@ -276,7 +276,7 @@ describe('the progress of members', () => {
     Record<string, readonly [UnreportedStep['result'], Partial<SeenMember>, (readonly OwnWrite[])?]>
   > = {
     'after a step that has happened': ['done', {}],
-    'after a step of which nobody knows whether it has happened': ['unknown', {}],
+    'after a step with an unknown outcome': ['unknown', {}],
     'while it is terminating': ['conflict', { state: 'terminating' }],
     'while it is missing': ['conflict', { state: 'missing' }],
     'once it is updated, and not yet participating': ['conflict', { updated: true, participating: false }],

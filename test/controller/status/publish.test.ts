@@ -110,7 +110,7 @@ describe('publishing the status', () => {
     expect(bench.world.monotonic()).to.equal(0);
   });
 
-  it('has the next intent tell what became of the step before', async () => {
+  it('reports the result of the previous step with the next intent', async () => {
     const [bench, program] = begin();
     await pass(bench, program);
     bench.replace(2);
@@ -228,7 +228,7 @@ describe('publishing the status', () => {
     expect(bench.status.hold?.rule).to.equal('Paused');
   });
 
-  it('believes its own last write although the cache does not show it yet', async () => {
+  it('uses its own last write although the cache does not show it yet', async () => {
     const [bench, program] = await resting();
     const before = written(bench);
     bench.setting({ paused: true });

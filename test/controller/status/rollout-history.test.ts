@@ -25,7 +25,7 @@ describe('how long rules held a rollout', () => {
     expect(heldForOf(rollout, hold('Paused', 70), undefined, at(75))).to.deep.equal([{ rule: 'Paused', seconds: 20 }]);
   });
 
-  it('is counted neither while the hold goes on, nor from before the rollout', () => {
+  it('is counted neither while the hold lasts, nor from before the rollout', () => {
     expect(heldForOf({ startedAt }, hold('Paused', 10), hold('Paused', 10), at(25))).to.equal(undefined);
     expect(heldForOf({ startedAt: at(20) }, hold('Paused', 10), undefined, at(25))).to.deep.equal([
       { rule: 'Paused', seconds: 5 },

@@ -1,9 +1,10 @@
+import type { cloneUnread, cloning } from '../../../src/core/rules/cloning.ts';
 import { three } from '../cluster-builder.ts';
 import { member } from '../member-builder.ts';
 import { deletes, when } from '../table.ts';
 import { type Examples, held } from './example.ts';
 
-export const cloning: Examples<'Cloning' | 'CloneUnknown'> = {
+export const examples: Examples<keyof typeof cloning | keyof typeof cloneUnread> = {
   Cloning: {
     applies: held(
       three(member(2).stale().lagging(7200).clone({ kind: 'cloning' })),

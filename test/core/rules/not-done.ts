@@ -1,24 +1,20 @@
-import type { answers as answerRules, step as stepRules } from '../../../src/core/rules/not-done.ts';
+import type { step } from '../../../src/core/rules/not-done.ts';
 import { lastOne, stale } from '../cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from '../member-builder.ts';
-import { openWrite, shownWrite } from '../mysql-readings.ts';
 import { deletes, demotes, handsBack, when } from '../table.ts';
 import { type Examples, held, next } from './example.ts';
 
-/** Somebody else takes 2 while 1 is down, and nobody has shown that the revision works. */
+/** Somebody else has deleted the pod of 2 while 1 is down, and no member has verified the revision. */
 const drained = () =>
   stale()
     .members(member(1).stale().down('CrashLoopBackOff'), member(2).stale().terminating())
     .memory({ waiting: [1, 2] });
 /** Its current revision is promoted already. */
 const released = () => stale().statefulSet({ currentRevision: revisionAfter }).released();
-const failing = { kind: 'failing', series: { labels: {}, value: '1', others: 0 } } as const;
 /** As it is remembered. */
 const eviction = { step: `evict uid-2 ${revisionAfter}` };
 
-const lease = { lease: 'moco-system/moco', holder: 'moco-controller-a' } as const;
-
-export const step: Examples<keyof typeof stepRules> = {
+export const examples: Examples<keyof typeof step | 'ReplicasBehind' | 'RevisionsKept'> = {
   OutsideMaintenanceWindow: {
     applies: held(
       stale().maintenance([
@@ -91,79 +87,6 @@ export const step: Examples<keyof typeof stepRules> = {
     says: 'the API server did not carry out the step: it is denied',
     justDoesNot: when(stale().stepFailed({ ...eviction, tries: 1, sinceLastTrySeconds: 2 }), next),
   },
-};
-
-export const answers: Examples<Exclude<keyof typeof answerRules, 'CloneUnknown'>> = {
-  PreflightRunning: {
-    applies: held(
-      stale().preflight({ awaited: [{ about: 'images', nodeName: 'n-1', forSeconds: 299, message: null }] }),
-      { nodes: ['n-1'], checking: null, message: null, limitSeconds: 300 },
-      {},
-      1,
-    ),
-    says: 'node n-1 fetches the images of the update revision, for at most 300 s',
-    justDoesNot: when(
-      stale().preflight({ awaited: [{ about: 'images', nodeName: 'n-1', forSeconds: 300, message: null }] }),
-      next,
-    ),
-    alsoSays: [
-      { nodes: ['n-1', 'n-2'], checking: 'n-1', message: '0/3 nodes are available.', limitSeconds: 300 },
-      'nodes n-1, n-2 fetch the images of the update revision, and its mysqld checks its configuration on node n-1, for at most 300 s: 0/3 nodes are available',
-      { nodes: [], checking: 'n-1', message: null, limitSeconds: 300 },
-      'its mysqld checks its configuration on node n-1, for at most 300 s',
-    ],
-  },
-  CheckFailing: {
-    applies: held(
-      stale().check('errant', failing, { ageSeconds: 29 }),
-      { checks: [{ check: 'errant', labels: {}, value: '1', others: 0 }] },
-      {},
-      1,
-    ),
-    says: 'the check errant fails: {} is 1',
-    justDoesNot: when(stale().check('errant', { kind: 'passing' }, { ageSeconds: 4 }), next),
-    alsoSays: [
-      {
-        checks: [
-          {
-            check: 'replication-delay',
-            labels: { __name__: 'mysql_slave_lag_seconds', pod: 'moco-test-1', note: 'a "b"' },
-            value: '41.5',
-            others: 2,
-          },
-          { check: 'alerts', labels: {}, value: '+Inf', others: 0 },
-          { check: 'up', labels: { __name__: 'up' }, value: '0', others: 0 },
-          { check: 'lag', labels: {}, value: '', others: 0, missing: 'lag{name="test"}' },
-        ],
-      },
-      String.raw`the check replication-delay fails: mysql_slave_lag_seconds{pod="moco-test-1", note="a \"b\""} is 41.5, and 2 more; the check alerts fails: {} is +Inf; the check up fails: up is 0; the check lag fails: there is no series of lag{name="test"}`,
-    ],
-  },
-  CheckPending: {
-    applies: held(stale().check('errant', null), { checks: ['errant'] }),
-    says: 'waiting for Prometheus to answer the check errant',
-    justDoesNot: when(stale().check('errant', { kind: 'passing' }), next),
-    alsoSays: [{ checks: ['errant', 'lag'] }, 'waiting for Prometheus to answer the checks errant, lag'],
-  },
-  CheckUnavailable: {
-    applies: held(
-      stale().check('errant', { kind: 'unknown', message: 'no route' }, { ageSeconds: 29 }),
-      { checks: [{ check: 'errant', message: 'no route' }] },
-      {},
-      1,
-    ),
-    says: 'Prometheus has no answer to the check errant: no route',
-    justDoesNot: when(stale().check('errant', { kind: 'passing' }, { ageSeconds: 4 }), next),
-    alsoSays: [
-      {
-        checks: [
-          { check: 'errant', message: 'https://prometheus.example: ECONNREFUSED.' },
-          { check: 'errors', message: 'https://prometheus.example: ECONNREFUSED.' },
-        ],
-      },
-      'Prometheus has no answer to the checks errant, errors: https://prometheus.example: ECONNREFUSED',
-    ],
-  },
   ReplicasBehind: {
     applies: held(
       lastOne().delay(1, { kind: 'delay', seconds: 1 }, { ageSeconds: 4 }),
@@ -218,78 +141,11 @@ export const answers: Examples<Exclude<keyof typeof answerRules, 'CloneUnknown'>
       "moco-test-1 waits until the other replicas have received what the primary has committed: moco-test-2 receives nothing from the primary (MySQL's error 1045); moco-test-3 receives nothing from the primary by its last answer, and can't be read since (no answer within 1 s); moco-test-4 replicates but acknowledges no commit; by the primary's count 1 would acknowledge commits without it, and each commit needs 2",
     ],
   },
-  LongWrite: {
-    applies: held(
-      lastOne().mysql({ writes: [{ ...openWrite, ageSeconds: 1 }], waitedForWritesSeconds: 59 }),
-      { member: 0, write: shownWrite, others: 0, graceSeconds: 60 },
-      {},
-      1,
-    ),
-    says: 'the switchover away from moco-test-0 waits, for at most 60 s, for a write that session 42 of app@10.0.0.7:51234 began at 2026-07-01T12:00:00Z and that waits for its client',
-    justDoesNot: when(
-      lastOne().mysql({ writes: [{ ...openWrite, ageSeconds: 0 }], waitedForWritesSeconds: 59 }),
-      demotes(0),
-    ),
-    alsoSays: [
-      { member: 0, write: null, others: 0, graceSeconds: 60 },
-      'waiting for the primary moco-test-0 to report open writes',
-      { member: 0, write: shownWrite, others: 2, graceSeconds: 60 },
-      'the switchover away from moco-test-0 waits, for at most 60 s, for a write that session 42 of app@10.0.0.7:51234 began at 2026-07-01T12:00:00Z and that waits for its client, and for 2 more',
-      { member: 0, write: shownWrite, others: 19, graceSeconds: null },
-      'the switchover away from moco-test-0 waits for a write that session 42 of app@10.0.0.7:51234 began at 2026-07-01T12:00:00Z and that waits for its client, and for at least 19 more',
-      { member: 0, write: { ...shownWrite, waitsFor: null }, others: 0, graceSeconds: null },
-      'the switchover away from moco-test-0 waits for a write that session 42 of app@10.0.0.7:51234 began at 2026-07-01T12:00:00Z',
-    ],
-  },
   RevisionsKept: {
     applies: held(drained().statefulSet({ strategy: 'RollingUpdate', partition: 3, newPods: 'CurrentRevision' }), {
       revision: revisionBefore,
     }),
     says: 'new pods start at revision 5897fd84f8 until the pods that somebody else deleted exist again',
     justDoesNot: when(drained().memory({ verified: true, waiting: [1, 2] }), deletes('MemberDown', 1)),
-  },
-  MocoNotAsked: {
-    applies: held(stale().mocoLease({ ageSeconds: 10 }), {}),
-    says: 'waiting for the Lease of moco-controller to be read',
-    justDoesNot: when(stale().mocoLease({ ageSeconds: 9 }), next),
-  },
-  MocoUnavailable: {
-    applies: held(stale().mocoLease({ renewedForSeconds: 30 }), { ...lease, cause: 'notRenewed' }, {}, 2),
-    says: 'moco-controller does not renew its Lease moco-system/moco, which moco-controller-a holds',
-    justDoesNot: when(stale().mocoLease({ renewedForSeconds: 29 }), next),
-    alsoSays: [
-      { ...lease, cause: 'missing' },
-      'there is no Lease moco-system/moco: moco-controller does not run, or uses another Lease',
-      { ...lease, cause: 'free' },
-      'no instance of moco-controller leads: its Lease moco-system/moco is free',
-      { ...lease, cause: 'unseen' },
-      'moco-controller has not been seen to renew its Lease moco-system/moco',
-    ],
-  },
-  MembersNotAsked: {
-    applies: held(stale().answers(1, { kind: 'ready' }, { ageSeconds: 5 }), { members: [1] }),
-    says: 'waiting for the answer of moco-test-1',
-    justDoesNot: when(stale().answers(1, { kind: 'ready' }, { ageSeconds: 4 }), next),
-    alsoSays: [{ members: [0, 1] }, 'waiting for the answers of moco-test-0, moco-test-1'],
-  },
-  MemberSilent: {
-    applies: held(
-      stale().silent(1, 119),
-      { member: 1, answer: 'unknown', message: 'no answer within 1000 ms', graceSeconds: 120 },
-      {},
-      1,
-    ),
-    says: 'moco-test-1 does not answer, although its pod is ready; Kubernetes and MOCO have 120 s to notice: no answer within 1000 ms',
-    justDoesNot: when(stale().silent(1, 120), next),
-    alsoSays: [
-      { member: 0, answer: 'notReady', message: 'it is cloning.', graceSeconds: 120 },
-      'moco-test-0 answers that it is not ready, although its pod is: it is cloning',
-    ],
-  },
-  RecreationUnknown: {
-    applies: held(stale().members(member(2).stale().recreatable({ ageSeconds: 60 })), { members: [2] }),
-    says: 'checking whether moco-test-2 can be recreated',
-    justDoesNot: when(stale().members(member(2).stale().recreatable({ ageSeconds: 59 })), next),
-    alsoSays: [{ members: [1, 2] }, 'checking whether moco-test-1, moco-test-2 can be recreated'],
   },
 };

@@ -1,15 +1,15 @@
-import type { partition as partitionRules } from '../../../src/core/rules/by-partition.ts';
-import type { ruleGroups } from '../../../src/core/rules/catalogue.ts';
-import { cluster, lastOne, stale, three } from '../cluster-builder.ts';
-import { member, revisionAfter, revisionBefore } from '../member-builder.ts';
-import { deletes, demotes, evicts, holds, promotes, updatesInPlace, when } from '../table.ts';
+import type { backups } from '../../../src/core/rules/backups.ts';
+import type { participating } from '../../../src/core/rules/participating.ts';
+import { lastOne, stale, three } from '../cluster-builder.ts';
+import { member, revisionAfter } from '../member-builder.ts';
+import { deletes, demotes, evicts, holds, updatesInPlace, when } from '../table.ts';
 import { type Examples, held, next } from './example.ts';
 
 const crashing = { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 } as const;
 const ifPossible = updatesInPlace('IfPossible');
 const onlyInPlace = updatesInPlace('Only');
 
-export const participating: Examples<keyof typeof ruleGroups.participating.rules> = {
+export const examples: Examples<Exclude<keyof typeof participating, keyof typeof backups>> = {
   UpdatedMemberNotParticipating: {
     applies: held(
       stale().members(member(2).updated().participatingFor(3)),
@@ -94,24 +94,6 @@ export const participating: Examples<keyof typeof ruleGroups.participating.rules
     justDoesNot: when(stale().mysqlCluster({ syncedReplicas: 3 }), next),
     alsoSays: [{ healthy: false, synced: 3, replicas: 3 }, 'MOCO does not report the cluster as Healthy'],
   },
-  BackupRunning: {
-    applies: held(stale().members(member(2).lagging()).budgets({ closed: true }), { budget: 'moco-test' }),
-    says: 'PodDisruptionBudget moco-test allows no disruption, as MOCO sets it while a backup runs',
-    justDoesNot: when(stale().members(member(2).lagging()), deletes('MemberNotParticipating', 2)),
-    alsoSays: [
-      { job: 'emergency-backup', startedAt: '2026-07-01T12:00:00Z' },
-      'backup Job emergency-backup, which started at 2026-07-01T12:00:00Z, has not ended',
-      { job: 'emergency-backup', startedAt: '2026-07-01T12:00:00Z', overdueHours: 6 },
-      'backup Job emergency-backup, which started at 2026-07-01T12:00:00Z, has not ended within 6 hours: check whether its pod still works, or whether another container such as the proxy of a service mesh keeps it running',
-      { job: 'moco-restore-test', startedAt: '2026-07-01T12:00:00Z', restores: true },
-      'restore Job moco-restore-test, which started at 2026-07-01T12:00:00Z, has not ended',
-    ],
-  },
-  BackupsUnreadable: {
-    applies: held(stale().but({ backupsUnreadable: 'jobs is forbidden.' }), { message: 'jobs is forbidden.' }),
-    says: 'the controller cannot read Jobs, and the cluster has a backup policy: jobs is forbidden',
-    justDoesNot: when(stale(), evicts('ReplicaHealthy', 2)),
-  },
   BlockedByPDB: {
     applies: held(stale().budgets({ disruptionsAllowed: 0, currentHealthy: 2 }), {
       budget: 'moco-test',
@@ -167,55 +149,5 @@ export const participating: Examples<keyof typeof ruleGroups.participating.rules
       stale().members(member(1).lagging(), member(2).lagging(180)),
       deletes('MemberNotParticipating', 2),
     ),
-  },
-  AwaitingApproval: {
-    applies: held(
-      lastOne(),
-      { member: 0, revision: revisionAfter },
-      { primaryUpdatePolicy: 'Manual', approvedRevision: revisionBefore },
-    ),
-    says: 'the primary moco-test-0 waits for approval of revision 7966559688',
-    justDoesNot: when(lastOne(), demotes(0), { primaryUpdatePolicy: 'Manual', approvedRevision: revisionAfter }),
-    alsoSays: [
-      { member: 0, revision: 'b', unknown: 'c' },
-      'the primary moco-test-0 waits for approval of revision b; the approved revision c is not a revision of this cluster',
-    ],
-  },
-  SwitchoverFailing: {
-    applies: held(
-      three(member(0).stale()).memory({ switchoverTries: 1, sinceLastTrySeconds: 299 }),
-      { member: 0, tries: 1, retries: true },
-      {},
-      1,
-    ),
-    says: 'the switchover away from moco-test-0 has failed once; it will be tried again',
-    justDoesNot: when(three(member(0).stale()).memory({ switchoverTries: 1, sinceLastTrySeconds: 300 }), demotes(0)),
-    alsoSays: [
-      { member: 0, tries: 4, retries: false },
-      'the switchover away from moco-test-0 has failed 4 times; it will not be tried again for this revision',
-    ],
-  },
-};
-
-export const partition: Examples<keyof typeof partitionRules> = {
-  AwaitingMoco: {
-    applies: held(stale().atPartition(3), { partition: 2, member: 2 }, { mode: 'MOCO' }),
-    says: "waiting for MOCO's partition controller to lower the partition to 2, which reaches moco-test-2",
-    justDoesNot: when(cluster(3).atPartition(3), 'idle', { mode: 'MOCO' }),
-  },
-  PartitionReached: {
-    applies: held(
-      three(member(0).stale(), member(1).stale()),
-      { partition: 2, members: [0, 1], pinned: [] },
-      { partition: 2 },
-    ),
-    says: 'partition 2 keeps moco-test-0, moco-test-1 at the previous revision',
-    justDoesNot: when(cluster(3).statefulSet({ currentRevision: 'old' }), promotes(3), { partition: 2 }),
-    alsoSays: [
-      { partition: 0, members: [], pinned: [2] },
-      'moco-test-2 is pinned to the previous revision',
-      { partition: 1, members: [0], pinned: [1, 2] },
-      'partition 1 keeps moco-test-0 at the previous revision; moco-test-1, moco-test-2 are pinned to the previous revision',
-    ],
   },
 };

@@ -183,7 +183,7 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       after: [label('team', 'b'), ({ metadata }) => Reflect.deleteProperty(metadata.annotations, 'note')],
       gives: changes({ labels: { team: 'b' }, annotations: { note: null } }),
     },
-    'of which the user allows the beginning of the key': {
+    'if the user allows the beginning of the key': {
       after: [label('example.com/team', 'b'), annotation('example.com/note', 'x')],
       settings: { metadata: ['example.com/*'] },
       gives: changes({ labels: { 'example.com/team': 'b' }, annotations: { 'example.com/note': 'x' } }),
@@ -200,7 +200,7 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
         annotations: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false' },
       }),
     },
-    'of which not every key is allowed': {
+    'with a key that is not allowed': {
       before: [annotation('rollme', 'a')],
       after: [label('team', 'b'), annotation('rollme', 'b')],
       gives: needsAPod('the annotation rollme changes, and inPlace.metadata does not have it'),
@@ -466,7 +466,7 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       after: [({ spec }) => spec.initContainers.reverse()],
       gives: needsAPod("the order of spec.initContainers can't change in a running pod"),
     },
-    'environment variables, of which one uses another': {
+    'environment variables, one of which uses another': {
       before: [
         withFields('agent', {
           env: [

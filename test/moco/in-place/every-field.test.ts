@@ -107,7 +107,7 @@ const inPlace: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('a field of a pod template', () => {
-  it('of Kubernetes 1.37 that client-node does not know stands in a table', () => {
+  it('of Kubernetes 1.37 that client-node does not know is listed in a table', () => {
     for (const [type, names] of Object.entries(newIn137)) {
       expect(fieldsOf(type), `drop what client-node knows from the table: ${type}`).not.to.have.any.keys(names);
     }

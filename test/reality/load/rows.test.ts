@@ -16,7 +16,7 @@ describe('the comparison of rows', () => {
     expect(missingRows(new Rows(acknowledged), new Rows())).to.deep.equal(acknowledged);
   });
 
-  it('does not miss rows that nobody was told of', () => {
+  it('does not miss rows that were never acknowledged', () => {
     const more: readonly Row[] = [...acknowledged, [0, 3], [7, 1]];
     expect(missingRows(new Rows(acknowledged), new Rows(more))).to.deep.equal([]);
   });

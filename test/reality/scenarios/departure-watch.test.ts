@@ -13,7 +13,7 @@ function complaintOf(...moments: readonly (readonly MemberSight[])[]): string | 
   return watch.complaint;
 }
 
-describe('the watch over who goes while no member serves', () => {
+describe('the watch over members that go while none serves', () => {
   it('has nothing against a primary that goes alone, and replicas that go once it serves again', () => {
     const [going, back] = [member(0, { terminating: true }), member(0, { uid: 'moco-test-0-new', ready: true })];
     const complaint = complaintOf(

@@ -20,7 +20,7 @@ const good: Facts = {
   unfinished: null,
 };
 
-describe('what a scenario came to', () => {
+describe('the result of a scenario', () => {
   it('is good without a complaint', () => {
     expect(complaints(good, expected)).to.deep.equal([]);
   });
@@ -89,7 +89,7 @@ describe('what a scenario came to', () => {
     expect(complaints(facts, { ...expected, order: null, isQuiet: false, mostRatio: null })).to.deep.equal([]);
   });
 
-  it('lets others than this controller take a primary', () => {
+  it('allows others than this controller to end a primary', () => {
     const facts = { ...good, departures: [departure(2), departure(1), departure(0, true)] };
     expect(complaints(facts, { ...expected, mayTakePrimary: true })).to.deep.equal([]);
   });

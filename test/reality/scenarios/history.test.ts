@@ -20,7 +20,7 @@ const cluster = (atMilliseconds: number, status: string, reason: string, current
 };
 
 describe('the history of a cluster', () => {
-  it('has what changed after each act, in order, and nothing that is not told', () => {
+  it('has what changed after each act, in order, and no change that was not reported', () => {
     const changes = [
       pod(1, {}, false),
       cluster(2, 'False', 'Incomplete', 0),

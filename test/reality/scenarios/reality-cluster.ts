@@ -248,6 +248,15 @@ export class RealityCluster {
     };
   }
 
+  /** Deletes the pod, as a person does. Resolves once it is another one. */
+  async deletePod(ordinal: number): Promise<void> {
+    const name = this.podName(ordinal);
+    const uid = this.sight.members[ordinal]?.uid;
+    this.note(`a person deletes ${name}`);
+    await this.bed.client.remove(pods, { namespace: this.namespace, name });
+    await this.until(`another pod ${name}`, ({ members }) => (members[ordinal]?.uid ?? uid) !== uid);
+  }
+
   /**
    * A member loses its volume, and its pod is deleted, as MOCO's documents say about a member that can't be repaired: the
    * new pod is initialized, and MOCO clones another member into it. Resolves once there is a new pod.

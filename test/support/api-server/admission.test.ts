@@ -83,7 +83,7 @@ for (const onDeleteKeeper of ['policy', 'webhook'] as const) {
 describe('the simulated admission without a webhook that answers', () => {
   const admission = { ...everybodyServes, onDeleteKeeper: 'webhook', isProgramServing: () => false } as const;
 
-  it('lets MOCO lower the partition of one whose new pods come up at the current revision', () => {
+  it('lets MOCO lower the partition of one whose new pods start at the current revision', () => {
     const kept = statefulSet(pinned(3), keptLabels);
     const lowered = mergePatch(kept, { spec: { updateStrategy: pinned(2) } }) as StoredObject;
     const result = admitStatefulSet(lowered, kept, admission);

@@ -99,7 +99,7 @@ describe('test/support/moco: the partition controller', () => {
     expect(look(view(2, stale))).to.equal(waits);
   });
 
-  it('waits for ever if a low ordinal is broken', () => {
+  it('waits forever if a low ordinal is broken', () => {
     expect(look(view(3, [pod(0, 'old', ready('False')), pod(1, 'old'), pod(2, 'old')], false))).to.equal(
       'again in 30000',
     );

@@ -46,7 +46,7 @@ describe('the nodes stand-in with a pod that runs once', () => {
     expect(stage.status.phase).to.equal('Succeeded');
   });
 
-  it('says in turn why it has no image, until it can be had', () => {
+  it('says in turn why it has no image, until it is available', () => {
     const stage = stageOf(fetcher(['mysql:2-missing']), { imagePullMilliseconds: 1_000 }).pass(4_500);
     expect(stage.container('mysqld').state.waiting?.reason).to.equal('ErrImagePull');
     stage.pass(1_000);

@@ -38,7 +38,13 @@ export interface StageOptions {
 }
 
 /** No agents listen at the pods of the stand-in, and clusters of other tests fail on purpose. */
-const flagsOfTests = ['--replica-delay-grace-seconds=0', '--silent-member-grace-seconds=0', '--max-failing-rollouts=0'];
+const flagsOfTests = [
+  '--replica-delay-grace-seconds=0',
+  '--silent-member-grace-seconds=0',
+  '--max-failing-rollouts=0',
+  // A slow machine must not fail a test.
+  '--confirmation-timeout=10s',
+];
 
 /**
  * Everything around the controller on a running control plane: the stand-ins for MOCO and for nodes, each under a user

@@ -217,7 +217,7 @@ describe("the explorer's MOCO can follow the stand-in for MOCO", () => {
     expect(transitions).to.be.greaterThan(9);
   });
 
-  it('can not follow states in another order', () => {
+  it('cannot follow states in another order', () => {
     const story = Story.healthy(replicas);
     const before = abstracted(story);
     const unlike = before.slice();

@@ -75,7 +75,7 @@ describe('every state that is reached first', () => {
     explored.keepsInvariants(worldOf(3), manyStates);
   });
 
-  it('of three members keeps the invariants where a revision is taken back between a resize and its label', () => {
+  it('of three members keeps the invariants where a revision is reverted between a resize and its label', () => {
     const families: ReadonlySet<Family> = new Set(['resize', 'template']);
     explored.keepsInvariants(worldOf(3, { ...coarse, faults: 0, families }), manyStates);
   });

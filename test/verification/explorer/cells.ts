@@ -353,7 +353,7 @@ export const CURRENT = cell('around', having('new-pods', 2), (value) => `the cur
  */
 export const WAITING = cell('memory', of('new-pods'), asBits('noted as waiting'));
 export const NOTED = cell('memory', having('new-pods', 1));
-/** Members that came up at the update revision without a step while they were held, as bits. */
+/** Members that started at the update revision without a step while they were held, as bits. */
 export const CREATED = cell('memory', of('new-pods'), asBits('noted as created while held'));
 /** Members whose pod a step has deleted so that they come back as what they were, as bits; as long as nobody has seen another pod. */
 export const RESTORING = cell('memory', of('new-pods'));

@@ -28,7 +28,7 @@ export interface Verdict {
   /** `demote` itself is taken back, not only a mark. */
   readonly demoted: boolean;
   readonly partition: number;
-  /** What new pods are to come up at from now on. */
+  /** What new pods are to start at from now on. */
   readonly newPods: 'UpdateRevision' | 'CurrentRevision' | null;
   /** The revision that `status.currentRevision` becomes. */
   readonly promotes: string | null;

@@ -213,7 +213,7 @@ export function hasRun(cells: c.Cells, ordinal: number): boolean {
 export const revisionOfNewPods = (cells: c.Cells): number =>
   cells[cells[c.FOLLOWS] === 1 ? c.CURRENT : c.TARGET] as number;
 
-/** New pods come up at the current revision, or will as soon as the StatefulSet controller has observed its strategy. */
+/** New pods start at the current revision, or will as soon as the StatefulSet controller has observed its strategy. */
 export const keepsRevisions = (cells: c.Cells): boolean =>
   cells[c.NEW_PODS] === c.NewPods.Kept || cells[c.FOLLOWS] === 1;
 

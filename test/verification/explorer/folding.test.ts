@@ -75,7 +75,7 @@ describe('folding loses no state', () => {
     expect(lost({ ...coarse, faults: 1 }, 3, 3 * states)).to.deep.equal([]);
   });
 
-  it('of three members of which others are taken away, within a limit of states', () => {
+  it('of three members whose pods somebody else deletes, within a limit of states', () => {
     const chosen: ReadonlySet<Family> = new Set(['new-pods']);
     expect(lost({ ...coarse, faults: 1, families: chosen }, 3, states / 2)).to.deep.equal([]);
   });

@@ -40,7 +40,7 @@ export type Invariant =
   | 'lost'
   /** A member that has worked at the update revision may come back at another one after a decision. */
   | 'back'
-  /** A step takes a member for the update revision while new pods come up at another one. */
+  /** A step takes a member for the update revision while new pods start at another one. */
   | 'kept'
   /** A member is given back its revision that works, that has run, or that would come back updated. */
   | 'restored';
@@ -80,7 +80,7 @@ const floorStays: Condition = (moment) => {
     const known = foldsReplication(world) ? facts.participates : facts.acknowledges;
     return known(cells, index) && others(moment, known) >= facts.majorityOf(n);
   }
-  // Waiting for ever would be worse: what MOCO has configured counts by its looks from then on.
+  // Waiting forever would be worse: what MOCO has configured counts by its looks from then on.
   if (!facts.mayAcknowledge(cells, index) || !facts.mayAcknowledge(cells, target)) return true;
   return others(moment, facts.mayAcknowledge) >= facts.majorityOf(n);
 };
@@ -215,7 +215,7 @@ const keepsData: Condition = ({ cells, target }) => !facts.has(cells[c.CLAIMS], 
 const comesBack: Condition = ({ cells, target, verdict }) =>
   verdict.rule === 'MemberDown' || !facts.has(cells[c.CORDONED], target);
 
-/** Its next pod comes up at the update revision. */
+/** Its next pod starts at the update revision. */
 const comesUpUpdated: Condition = ({ cells }) => !facts.keepsRevisions(cells);
 
 const comesUpAsItWas: Condition = ({ cells }) =>

@@ -172,7 +172,7 @@ export function memberMoves(
     else fault(Health.Unpulled);
   }
 
-  /** A clone may take for ever at a revision that has to be replaced. */
+  /** A clone may take forever at a revision that has to be replaced. */
   function configured(): void {
     const index = cells[c.INDEX] as number;
     const leads = ordinal === index;

@@ -35,13 +35,13 @@ const lossOf = (replicas: number, wanted: Wanted = {}, settings: Parameters<type
   );
 
 /** Worlds in which more happens are explored so far here, and to their end by `make soak`. */
-const manyStates = 40_000;
+const manyStates = 60_000;
 const someStates = 15_000;
 
 /** Far more than they take, since a machine can be busy. */
 const patienceMilliseconds = 1_200_000;
 
-describe('every reachable state in which pods are taken away', () => {
+describe('every reachable state in which somebody else deletes pods', () => {
   it('of one member keeps the invariants and makes progress with two faults in full detail', () => {
     const requests: World['requests'] = new Set(['pins', 'restores']);
     expect(explored.advances(lossOf(1, { detail: 'fine', faults: 2, requests })).get('goal')).to.be.greaterThan(0);
@@ -50,17 +50,14 @@ describe('every reachable state in which pods are taken away', () => {
     );
   });
 
-  it('of three members keeps the invariants and makes progress with one fault', () => {
-    expect(explored.advances(lossOf(3)).get('goal')).to.be.greaterThan(0);
-  });
-
-  it('of three members keeps the invariants and makes progress where a person gives a member back its revision', () => {
+  it('of three members keeps the invariants and makes progress where a person restores a member', () => {
     explored.advances(lossOf(3, { badRevision: true, faults: 0, requests: new Set(['restores']) }));
   });
 }).timeout(patienceMilliseconds);
 
-describe('every state that is reached first where pods are taken away', () => {
+describe('every state that is reached first where somebody else deletes pods', () => {
   const worlds: Readonly<Record<string, World>> = {
+    'one fault strikes': lossOf(3),
     'the revision fails': lossOf(3, { badRevision: true }),
     'the user pins': lossOf(3, { requests: new Set(['pins']) }),
     'the user pauses and pins': lossOf(3, { requests: new Set(['pauses', 'pins']) }),
@@ -76,7 +73,11 @@ describe('every state that is reached first where pods are taken away', () => {
     'the template changes': lossOf(3, { families: new Set<Family>(['new-pods', 'template']), changes: 1 }),
   };
   /** The situations that they are there for are reached late. */
-  const deepWorlds = new Set(['the user pins', 'only the highest member is due, and two members go']);
+  const deepWorlds = new Set([
+    'one fault strikes',
+    'the user pins',
+    'only the highest member is due, and two members go',
+  ]);
   for (const [where, world] of Object.entries(worlds)) {
     it(`keeps the invariants where ${where}`, () => {
       explored.keepsInvariants(world, deepWorlds.has(where) ? manyStates : someStates);

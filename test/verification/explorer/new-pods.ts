@@ -72,7 +72,7 @@ function isUnknown(cells: c.Cells, ordinal: number, { replicas }: World): boolea
   return facts.count(cells, replicas, (at, one) => !facts.isMissing(at, one) && isStale(at, one)) === 0;
 }
 
-/** The next step of the rollout takes it, and new pods have to come up at the update revision before. */
+/** The next step of the rollout takes it, and new pods have to start at the update revision before. */
 const isNext = ({ newPods, hold }: Verdict, cells: c.Cells, ordinal: number): boolean =>
   newPods === 'UpdateRevision' &&
   hold === null &&
@@ -109,7 +109,7 @@ function keepsLost(verdict: Verdict, cells: c.Cells, world: World): boolean {
 
 /**
  * Nobody comes back at another revision than that of its data, but who was lost between two decisions: new pods do not
- * come up at it while such a member is going, nor while there is one and nobody is to come back at it.
+ * start at it while such a member is going, nor while there is one and nobody is to come back at it.
  */
 function setsNobodyBack(verdict: Verdict, cells: c.Cells, world: World): boolean {
   if (cells[c.NEW_PODS] === c.NewPods.Updated) return true;
@@ -145,12 +145,25 @@ export function judgeNewPods(verdict: Verdict, cells: c.Cells, world: World): 'l
 }
 
 /**
- * A write that lets new pods come up at the update revision was right at one moment since it was decided: no held member
- * was lost that would have come back at the revision that it had.
+ * A write that lets new pods start at the update revision was right at one moment since it was decided: no held member
+ * was lost that would have come back at the revision that it had. The confirmation does not read everything at one moment.
+ * The user's settings are read before the pods: a pin or a pause that is written after that may as well have been written
+ * a moment later. A revision that a member has verified by then stays verified.
  */
 export function judgeStrategy(verdict: Verdict, window: readonly c.Cells[], world: World): 'lost' | null {
   if (verdict.newPods !== 'UpdateRevision') return null;
-  return window.some((cells) => keepsLost(verdict, cells, world)) ? null : 'lost';
+  const wasRight = (cells: c.Cells, at: number): boolean =>
+    keepsLost(verdict, cells, world) || keepsLost(verdict, asRead(window.slice(0, at + 1), world), world);
+  return window.some(wasRight) ? null : 'lost';
+}
+
+/** The last of these states, with what a confirmation that began at the first one may have read before. */
+function asRead(window: readonly c.Cells[], world: World): c.Cells {
+  const [first, last] = [window[0] as c.Cells, window.at(-1) as c.Cells];
+  const read = last.slice();
+  for (const cell of [c.HELD, c.PAUSED]) read[cell] = first[cell] as number;
+  if (window.some((cells) => facts.isVerified(cells, world.replicas))) read[c.VERIFIED] = 1;
+  return read;
 }
 
 const everyOrdinal: readonly (readonly number[])[] = Array.from({ length: c.mostMembers + 1 }, (_, count) => [

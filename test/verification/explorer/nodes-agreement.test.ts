@@ -133,7 +133,7 @@ describe("the explorer's members can follow the stand-in for nodes", () => {
     expect([...seen].some((state) => state.endsWith('crash-looping'))).to.equal(true);
   });
 
-  it('can not follow states in another order', () => {
+  it('cannot follow states in another order', () => {
     expect(disagreement(['participating', 'missing', 'unreachable'])).to.deep.equal([
       'participating',
       'missing',

@@ -60,7 +60,7 @@ describe('what a step has done', () => {
     ]);
   });
 
-  it('is no end of anything where mysqld does not run', () => {
+  it('ends nothing if mysqld does not run', () => {
     const world = worldWith();
     const down = begin(world, (cells) => {
       cells[c.HEALTH + 1] = c.Health.Crashed;
@@ -85,7 +85,7 @@ describe('what a step has done', () => {
     expect(effects(world, resized)).to.deep.equal(['updateInPlace']);
   });
 
-  it('is seen of a member that the StatefulSet controller takes', () => {
+  it('is seen of a member that the StatefulSet controller replaces', () => {
     const world = worldWith('partition-mode');
     expect(effects(world, begin(world))).to.deep.equal([
       'setPartition',

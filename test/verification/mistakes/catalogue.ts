@@ -60,7 +60,7 @@ function withResizes(snapshot: ClusterSnapshot, read: (resize: Resize) => Resize
   return { ...snapshot, members };
 }
 
-/** It lets new pods come up at the current revision. */
+/** It lets new pods start at the current revision. */
 const isKeeping = (step: Step): boolean => step.kind === 'setStrategy' && step.newPods === 'CurrentRevision';
 
 /** It remembers of these members that the mysqld of the current revision was the last to work on their data. */
@@ -107,7 +107,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     snapshots: /contradictory facts led to a step/,
     simulation: ['statuses'],
   },
-  'takes whatever has the labels of a member': {
+  'replaces whatever has the labels of a member': {
     wrong: 'deletes a pod with the labels of a member that the StatefulSet does not control',
     decide: (snapshot, policy) =>
       decide(
@@ -137,13 +137,14 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     snapshots: /I24: a member goes back behind its data/,
     explorer: { finds: 'back', world: losses(3, { requests: new Set(['pauses']) }, { partition: 2 }) },
   },
-  'takes a missing record for none': {
-    wrong: 'lets a member back although nobody knows which mysqld has started on its data',
+  'mistakes a missing record for the absence of data': {
+    wrong: 'lets a member come back although it is unknown which mysqld has started on its data',
     decide: (snapshot, policy) => decide(unknownDataAsBefore(snapshot), policy),
     snapshots: /I24: (a member goes back behind its data|kept at rest beside other data)/,
   },
   'stops keeping as soon as the kubelet ends a pod': {
-    wrong: 'lets new pods come up updated right before the pod of a held member is created, beside one with newer data',
+    wrong:
+      'lets new pods start at the update revision right before the pod of a held member is created, although another member has newer data',
     decide: (snapshot, policy) =>
       decide(
         ofEveryMember(snapshot, (one) =>
@@ -153,8 +154,8 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       ),
     snapshots: /I24: a member that is held would come back updated/,
   },
-  'takes the end of a policy for the end of a freeze': {
-    wrong: 'goes on as soon as a policy has gone, which may be about to be created again',
+  'mistakes the end of a policy for the end of a freeze': {
+    wrong: 'continues as soon as a policy is gone, which may be about to be created again',
     decide: (snapshot, policy) => decide({ ...snapshot, policyGone: null }, policy),
     snapshots: /a policy has only just gone/,
   },
@@ -175,7 +176,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     snapshots: /brings needs opensData/,
   },
-  'takes every redo log for closed': {
+  'assumes that every redo log is closed': {
     wrong: 'gives a member that is down a mysqld that does not read the redo log which it may have left open',
     decide: (snapshot, policy) => {
       const image = snapshot.statefulSet?.mysqld.image ?? null;
@@ -205,13 +206,13 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     simulation: ['mocoAway'],
   },
   "believes the pods of members that don't answer": {
-    wrong: 'takes the next member although another one does not answer, as long as its pod is ready',
+    wrong: 'replaces the next member although another one does not answer, as long as its pod is ready',
     decide: (snapshot, policy) => decide({ ...snapshot, memberAnswers: everyAnswer(snapshot.members) }, policy),
     snapshots: /stops needs othersAnswer/,
     simulation: ['facts'],
   },
   'believes every claim that is not being deleted': {
-    wrong: 'takes a member whose claim is Lost, or another one than that the pod was started with',
+    wrong: 'replaces a member whose claim is Lost, or not the one that the pod was started with',
     decide: (snapshot, policy) =>
       decide(
         ofEveryMember(snapshot, ({ recreatable, ...one }) => {
@@ -234,7 +235,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     snapshots: /losesRelayLog needs somebodyLeads/,
     simulation: ['cutPrimary'],
   },
-  'takes every closed budget for a backup': {
+  'mistakes every closed budget for a backup': {
     wrong: 'waits for a backup while a PodDisruptionBudget is closed that MOCO did not create',
     decide: (snapshot, policy) =>
       decide({ ...snapshot, budgets: snapshot.budgets.map((one) => ({ ...one, ofMoco: true })) }, policy),
@@ -270,7 +271,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     ),
     explorer: { finds: 'I3', world: faultless(3) },
   },
-  'takes the index for the end of a switchover': {
+  'mistakes the index for the end of a switchover': {
     wrong: 'takes the old primary as soon as the index has moved, before MOCO has finished the switchover',
     decide: (snapshot, policy) => decide(withRolesSettled(snapshot), policy),
     explorer: { finds: 'I3', world: small(3) },
@@ -298,7 +299,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     explorer: { finds: 'I2b', world: small(3) },
     simulation: ['members', 'nodes'],
   },
-  'takes replicas that lost their primary for broken': {
+  'mistakes replicas that lost their primary for broken ones': {
     wrong:
       'deletes a replica that has just ceased to be ready, before Kubernetes has noticed that the primary’s node is lost',
     decide: (snapshot, policy) => {
@@ -312,12 +313,12 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     simulation: ['nodes'],
   },
-  'goes on with a revision that fails': {
+  'continues with a revision that fails': {
     wrong: 'gives the next member a revision with which another one does not come up',
     decide: evictsInstead([...waits, 'UpdateRevisionFailing'], staleReplica),
     explorer: { finds: 'I7', world: worldOf(5, { faults: 0 }) },
   },
-  'takes the primary first': {
+  'replaces the primary first': {
     wrong: 'demotes the primary while replicas are stale, so that a second switchover is needed',
     decide: instead((step, snapshot) => {
       const primary = snapshot.members.find((member) => !isReplica(snapshot, member));
@@ -379,7 +380,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     simulation: findings['replaces a member with resources that no revision asks for, once updates in place are off'],
   },
-  'waits for a deferred resize for ever': {
+  'waits for a deferred resize forever': {
     wrong: 'waits for a resize that the kubelet defers, however long that takes',
     decide: (snapshot, policy) =>
       decide(
@@ -419,7 +420,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     simulation: ['blind'],
   },
-  'changes what new pods come up at without a confirmation': {
+  'changes the revision of new pods without a confirmation': {
     wrong: 'lets new pods come up updated, or makes the update revision the current one, as its cache has it',
     explorer: {
       finds: 'lost',
@@ -433,13 +434,13 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
   },
   'goes from a leaving node with nowhere to go': {
-    wrong: 'takes members on nodes that are to be emptied first although no node takes their next pods',
+    wrong: 'replaces members on nodes that are to be emptied first although no node accepts their next pods',
     decide: (snapshot, policy) => decide(withPlaces(snapshot), policy),
     snapshots: /mustReturn needs hasANode/,
     explorer: { finds: 'I26', world: small(3, 'cordons') },
     simulation: findings['takes no member whose next pod no node takes, since every node is cordoned'],
   },
-  'takes a node that has never reported for a ready one': {
+  'mistakes a node that has never reported for a ready one': {
     wrong: 'counts a node without the condition Ready as one that may have the next pod of a member',
     module: {
       importer: 'src/controller/questions/recreatable.ts',
@@ -559,11 +560,11 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     simulation: findings['leaves alone what others have given the label or the name of a pod that fetches images'],
   },
-  'takes every node for one that fetches': {
+  'assumes that every node can fetch': {
     wrong: 'restarts a container in place on a node that has not fetched its image',
     module: {
       importer: 'src/controller/questions/in-place.ts',
-      imported: 'src/controller/questions/fetched-images.ts',
+      imported: 'src/controller/questions/preflight-images.ts',
       substitute: import.meta.resolve('./modules/with-every-image-fetched.ts'),
     },
     simulation: findings['restarts no container in place whose image its node has not fetched, whatever is overridden'],
@@ -593,7 +594,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     explorer: { finds: 'recovering', world: small(3, 'recovery') },
   },
-  'takes a primary whose upstream is away for one that is gone': {
+  'mistakes a primary whose upstream is away for one that is gone': {
     wrong: 'takes an intermediate primary that is not ready because its upstream is away',
     decide: (snapshot, policy) => {
       const { cluster, members } = snapshot;
@@ -641,7 +642,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     explorer: { finds: 'cycle', world: worldOf(3, { faults: 0, badRevision: false }) },
   },
-  'waits for a budget that nobody opens': {
+  'waits for a budget that is never opened': {
     wrong: 'never evicts anybody, since it takes the budget for used up',
     decide: (snapshot, policy) => {
       const right = decide(snapshot, policy);
@@ -655,7 +656,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     explorer: { finds: 'stuck', world: worldOf(3, { faults: 0, badRevision: false }) },
   },
   'ignores lost members': {
-    wrong: 'lets a member that somebody else takes come back updated although the rollout is held',
+    wrong: 'lets a member whose pod somebody else deletes come back updated although the rollout is held',
     decide: (snapshot, policy) => {
       const right = decide(snapshot, policy);
       return isKeeping(right.step) ? { ...right, step: { kind: 'none' } } : right;
@@ -664,7 +665,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     simulation: ['losses'],
   },
   'keeps although a working updated member is going': {
-    wrong: 'lets new pods come up at the old revision while a member goes that works at the new one',
+    wrong: 'lets new pods start at the old revision while a member goes that works at the new one',
     decide: (snapshot, policy) => {
       const { members, memory, statefulSet } = snapshot;
       const isGoing = members.some(
@@ -707,7 +708,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     explorer: { finds: 'kept', world: losses(1) },
     simulation: ['losses'],
   },
-  'takes its own evicted member for lost': {
+  'mistakes its own evicted member for a lost one': {
     wrong: 'lets a member that it has taken itself come back as what it was',
     decide: (snapshot, policy) => {
       const right = decide(snapshot, policy);
@@ -771,7 +772,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     explorer: { finds: 'lost', world: losses(1, { badRevision: true, requests: new Set(['restores']) }) },
   },
-  'takes members with the gate off': {
+  'replaces members with the gate off': {
     wrong: 'goes on as at OnDelete once the feature gate is off, and releases nothing to MOCO',
     decide: (snapshot, policy) => decide(snapshot, { ...policy, mode: 'OnDelete' }),
     simulation: ['flips'],
@@ -794,7 +795,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     fleet: /begins: \S+ of \w+ has gone/,
   },
-  'takes a superseded rollout for one that has begun': {
+  'mistakes a superseded rollout for one that has begun': {
     wrong: 'goes on at once with a template that replaces another one in the middle of a rollout',
     module: {
       importer: 'src/controller/fleet/',

@@ -25,7 +25,7 @@ describe('a claim that is deleted in the simulation', function claims() {
     return simulation;
   }
 
-  it('is not freed by a rollout, which waits, and goes on once somebody else has ended the pod', async () => {
+  it('is not freed by a rollout, which waits, and continues once somebody else has ended the pod', async () => {
     const simulation = await begun();
     const before = claimUid(simulation, 2);
     expect(before).not.to.equal(undefined);

@@ -75,7 +75,7 @@ describe('a StatefulSet that MOCO writes without end in the simulation', functio
     end(simulation);
   });
 
-  it('has no partition lowered again and again, which would restart one member for ever', async () => {
+  it('has no partition lowered again and again, which would restart one member forever', async () => {
     const simulation = contended({ mode: 'Partition' });
     await simulation.start();
     const uids = new Set<string>();

@@ -263,6 +263,7 @@ class Life {
       namespaces: [],
       concurrency: 8,
       dryRunPods: true,
+      confirmationTimeoutMilliseconds: 2000,
       holder: identity,
       isLeading: () => this.isLeading,
     });

@@ -14,7 +14,7 @@ const flipMilliseconds = 100;
 
 const keeps = (set: StoredObject | null): boolean => set?.metadata.labels?.[newPodsLabel] === newPodsAtCurrentRevision;
 
-/** Finds what befalls a cluster while new pods come up at the current revision. */
+/** Finds what befalls a cluster while new pods start at the current revision. */
 export class KeptRevisions {
   readonly #find: (situation: Situation) => void;
   #flippedBy = '';

@@ -31,7 +31,7 @@ function end({ processes }: Simulation): void {
 describe('a paused rollout in the simulation', function held() {
   this.timeout(60_000);
 
-  it('rests where new pods come up at the current revision, whatever MOCO’s partition controller asks for every 10 s', async () => {
+  it('stays unchanged while new pods start at the current revision, whatever MOCO’s partition controller requests every 10 s', async () => {
     const simulation = await paused();
     const { clock, server } = simulation;
     const before = revisions(simulation);

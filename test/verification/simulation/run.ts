@@ -36,7 +36,7 @@ export interface Outcome {
 
 /** Every rollout that can end has ended this long after the last happening. */
 const patienceMilliseconds = 3 * 3600_000;
-/** Waits outside of the program's control may last for ever: the run ends after this time. */
+/** Waits outside of the program's control may last forever: the run ends after this time. */
 const firstPatienceMilliseconds = 15 * 60_000;
 /** And nothing of it is left after that. */
 const aftermathMilliseconds = 20_000;

@@ -25,7 +25,7 @@ interface Life {
 }
 
 /**
- * No member comes back with a mysqld that is older than its data because the program lets new pods come up at the
+ * No member comes back with a mysqld that is older than its data because the program lets new pods start at the
  * current revision. It judges the data of each member, whichever of its pods has made them newer, and whatever the
  * program has recorded. The program may keep revisions beside newer data only while another member is lost.
  */
@@ -65,7 +65,7 @@ export class DataOfMembers {
   }
 
   /**
-   * Whether new pods may come up at the revision of the member's data: no pod is about to be created of a member with
+   * Whether new pods may start at the revision of the member's data: no pod is about to be created of a member with
    * other data, and beside members with other data at work only while the pod of this one ends in its time.
    */
   allowsKeeping(moment: Moment, ordinal: number, goingSinceMilliseconds: number): boolean {
@@ -130,7 +130,7 @@ export class DataOfMembers {
   }
 }
 
-/** Another member is going or has no pod, for whose sake new pods may come up at the current revision. */
+/** Another member is going or has no pod, for whose sake new pods may start at the current revision. */
 function isSomebodyLost(moment: Moment, ordinal: number): boolean {
   const others = moment.members.filter((one) => one.ordinal !== ordinal);
   return others.length < replicasOf(moment) - 1 || others.some(isLost);

@@ -65,7 +65,7 @@ export function isApproved(moment: Moment): boolean {
   return [revision, revision.slice(revision.lastIndexOf('-') + 1)].includes(approvedRevision);
 }
 
-/** New pods come up at the current revision, and nobody is replaced. */
+/** New pods start at the current revision, and nobody is replaced. */
 export function keepsRevisions({ statefulSet }: Moment): boolean {
   const { type, rollingUpdate } = statefulSet?.spec.updateStrategy ?? {};
   const { replicas = 1 } = statefulSet?.spec ?? {};
@@ -83,7 +83,7 @@ export function isAdopted(moment: Moment): boolean {
   return moment.statefulSet?.spec.updateStrategy?.type === 'OnDelete' || keepsRevisions(moment);
 }
 
-/** What the program needs to change what new pods come up at. */
+/** What the program needs to change what new pods start at. */
 export function mayChangeNewPods(moment: Moment): boolean {
   const { cluster, statefulSet, settings } = moment;
   if (cluster === null || statefulSet === null || settings === null) return false;

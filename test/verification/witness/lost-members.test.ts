@@ -54,7 +54,7 @@ describe('the witness of lost members', () => {
     expect(scene.found).to.deep.equal(['violation I24']);
   });
 
-  it('accepts that it comes back as what it was, and counts it', () => {
+  it('accepts that it comes back at its previous revision, and counts it', () => {
     const scene = paused();
     scene.pod(1, { terminating: true });
     scene.wait(long);
@@ -82,7 +82,7 @@ describe('the witness of lost members', () => {
     }
   });
 
-  it('sees a pod going that has failed', () => {
+  it('notices that a failed pod is going', () => {
     const scene = paused();
     scene.pod(1, { phase: 'Failed', mysqld: 'running' });
     scene.wait(long);
@@ -91,7 +91,7 @@ describe('the witness of lost members', () => {
     expect(scene.found).to.deep.equal(['violation I24']);
   });
 
-  it('accepts one that the program has taken, or was about to take', () => {
+  it('accepts one that the program has disrupted, or was about to disrupt', () => {
     const taken = paused({});
     taken.take('evict', 1);
     loses(taken, 1, long, 'new');
@@ -177,14 +177,14 @@ describe('the witness of lost members', () => {
     expect([unstarted.found, unverified.found, soon.found]).to.deep.equal([[], [], []]);
   });
 
-  it('objects to a step that takes a member while new pods come up at the current revision', () => {
+  it('objects to a step that replaces a member while new pods start at the current revision', () => {
     const scene = paused({});
     scene.adopted({ keeps: true });
     scene.take('evict', 2);
     expect(scene.found).to.deep.equal(['violation I24']);
   });
 
-  it('objects to a member that a step has taken and that comes back as what it was, unless another one or the record is lost', () => {
+  it('objects to a member that a step has replaced and that comes back at its previous revision, unless another one or the record is lost', () => {
     const takesTwo = (): Scene => {
       const scene = paused({});
       scene.take('evict', 2);
@@ -247,7 +247,7 @@ describe('the witness of restored members', () => {
     expect(asked.found).to.deep.equal([]);
   });
 
-  it('objects to one that is stale, or while new pods come up at the update revision, or that nothing holds', () => {
+  it('objects to one that is stale, or while new pods start at the update revision, or that nothing holds', () => {
     const stale = paused();
     replaced(stale, 1, { ...updated, revision: 'old' });
     stale.adopted({ keeps: true });

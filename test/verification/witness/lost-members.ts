@@ -199,7 +199,7 @@ export class LostMembers {
     return isWrong ? [`member ${ordinal} was held (${because}), and has come back updated after ${seconds} s`] : [];
   }
 
-  /** The pod was seen going for long enough, in which the program could change what its successor comes up at. */
+  /** The pod was seen going for long enough, in which the program could change what its successor starts at. */
   #couldSee({ loss }: { readonly loss: Loss }, chronicle: Chronicle): boolean {
     const { atMilliseconds: now } = chronicle.latest;
     const from = now - reactsWithinMilliseconds;

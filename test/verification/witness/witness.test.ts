@@ -22,7 +22,7 @@ describe('the witness', () => {
     expect(scene.found).to.deep.equal([]);
   });
 
-  it('accepts in partition mode the deletion of a member that is down if it comes up updated or if no member participates', () => {
+  it('accepts in partition mode the deletion of a member that is down if it starts at the update revision or if no member participates', () => {
     const updated = new Scene();
     updated.inPartitionMode('new');
     updated.pod(1, { mysqld: 'CrashLoopBackOff' });
@@ -65,11 +65,11 @@ describe('the witness', () => {
   const broken: Readonly<Record<string, readonly [law: string, act: (scene: Scene) => unknown]>> = {
     'a healthy member is deleted': ['I4', (scene) => scene.take('delete', 2)],
     'a healthy primary is evicted': ['I3', (scene) => scene.take('evict', 0)],
-    'an updated member is taken': [
+    'an updated member is disrupted': [
       'I5',
       (scene) => scene.pod(2, { revision: 'new', mysqld: 'CrashLoopBackOff' }).take('delete', 2),
     ],
-    'a member is deleted in partition mode that may come up stale, while another one participates': [
+    'a member is deleted in partition mode that may start stale, while another one participates': [
       'I10',
       (scene) => scene.inPartitionMode('old').pod(1, { mysqld: 'CrashLoopBackOff' }).take('delete', 1),
     ],
@@ -109,11 +109,11 @@ describe('the witness', () => {
           .wait(3_600_000)
           .take('delete', 2),
     ],
-    'a primary is taken without approval': [
+    'a primary is disrupted without approval': [
       'I22',
       (scene) => scene.settings({ primaryUpdatePolicy: 'Manual', approvedRevision: 'other' }).take('setPartition', 0),
     ],
-    'a primary is taken beside a stale replica that is pinned': [
+    'a primary is disrupted beside a stale replica that is pinned': [
       'I22',
       (scene) => scene.settings({ pinnedMembers: [{ ordinal: 2, reason: 'mine' }] }).take('setPartition', 0),
     ],
@@ -121,20 +121,20 @@ describe('the witness', () => {
       'I17',
       (scene) => scene.pod(2, { mysqld: 'CrashLoopBackOff' }).restartInPlace(2, 'slow-log'),
     ],
-    'one is taken that the quorum of those that acknowledge needs': [
+    'one is disrupted that the quorum of those that acknowledge needs': [
       'I2b',
       (scene) => scene.pod(1, { mysqld: 'CrashLoopBackOff' }).pod(2, { mysqld: 'running' }).take('delete', 2),
     ],
-    'one is taken that acknowledges, and the other behind may not': [
+    'one is disrupted that acknowledges, and the other behind may not': [
       'I2b',
       (scene) => scene.pod(1, { mysqld: 'running' }).pod(2, { mysqld: 'running' }).wait(170_000).take('delete', 2),
     ],
-    'one is taken that acknowledges, and the other behind was never given a role': [
+    'one is disrupted that acknowledges, and the other behind was never given a role': [
       'I2b',
       (scene) =>
         scene.pod(1, { mysqld: 'running', role: null }).pod(2, { mysqld: 'running' }).wait(600_000).take('delete', 2),
     ],
-    'one is taken while MOCO is not done with another': [
+    'one is disrupted while MOCO is not done with another': [
       'settled',
       (scene) => scene.pod(1, { role: null }).take('evict', 2),
     ],
@@ -158,15 +158,18 @@ describe('the witness', () => {
           .put('Job', 'emergency', {})
           .take('evict', 2),
     ],
-    'one is taken that goes anyway': ['terminating', (scene) => scene.pod(2, { terminating: true }).take('delete', 2)],
-    'a primary is taken that MOCO protects': [
+    'one is disrupted that terminates anyway': [
+      'terminating',
+      (scene) => scene.pod(2, { terminating: true }).take('delete', 2),
+    ],
+    'a primary is disrupted that MOCO protects': [
       'protected',
       (scene) =>
         scene
           .pod(0, { mysqld: 'CrashLoopBackOff', annotations: { 'moco.cybozu.com/prevent-delete': 'true' } })
           .take('delete', 0),
     ],
-    'a replica is taken that MOCO protects': [
+    'a replica is disrupted that MOCO protects': [
       'protected',
       (scene) => scene.pod(2, { annotations: { 'moco.cybozu.com/prevent-delete': 'true' } }).take('evict', 2),
     ],
@@ -210,7 +213,7 @@ describe('the witness', () => {
     expect(allowed(2, 3, 1)).to.deep.equal(['violation I2', 'violation budget', 'violation settled']);
   });
 
-  it('asks for no role that MOCO, content with the cluster, has given nobody for as long as a failover takes', () => {
+  it('requires no role that MOCO has not set for as long as a failover takes while it calls the cluster Healthy', () => {
     const judged = (seconds: number, healthy: 'True' | 'False', meanwhile: (scene: Scene) => void = () => {}) => {
       const scene = new Scene();
       scene.cluster({ conditions: [{ type: 'Healthy', status: healthy }] });

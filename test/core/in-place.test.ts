@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { explainInPlace } from '../../src/core/in-place.ts';
 import type { InPlaceSettings } from '../../src/core/in-place-changes.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import { explainInPlace } from '../../src/core/update-in-place.ts';
 import { backupRunning, cluster, three } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
 import { deletes, demotes, evicts, holds, play, resizes, tooYoung, updates, when } from './table.ts';
@@ -41,7 +41,7 @@ describe('an update that restarts nothing', () => {
       updates('NothingRestarts', 2, changeOf()),
       ifPossible,
     ),
-    'waits for nobody who is away': when(
+    'waits for no missing member': when(
       three(changed(1), member(2).lagging()),
       updates('NothingRestarts', 1, changeOf()),
       ifPossible,
@@ -137,7 +137,7 @@ describe('containers restart in place', () => {
       }),
       ifPossible,
     ),
-    'and an image that can not be pulled stops the rollout, although mysqld goes on': when(
+    'and an image that cannot be pulled stops the rollout, although mysqld keeps running': when(
       three(
         member(0).stale(),
         member(1).stale(),
@@ -173,7 +173,7 @@ describe('the primary is updated in place', () => {
       demotes(0),
       ifPossible,
     ),
-    'without a switchover if the user wants that': when(
+    'without a switchover if the user requests that': when(
       lastOne('agent'),
       updates('ContainersRestart', 0, changeOf('agent')),
       settings({ primary: 'InPlace' }),

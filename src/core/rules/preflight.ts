@@ -1,5 +1,7 @@
 import { type AwaitedNode, lookAtPodsSeconds, type NodeRefusal } from '../on-demand-facts.ts';
+import type { Question } from '../questions.ts';
 import { andMore, plural, withoutFullStop } from '../sentences.ts';
+import type { Situation } from '../situation.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
 
@@ -118,3 +120,13 @@ const withoutAwaited = (snapshot: ClusterSnapshot): ClusterSnapshot => ({
   ...snapshot,
   preflight: snapshot.preflight && { ...snapshot.preflight, awaited: [] },
 });
+
+/**
+ * The pods of a preflight are followed even while the rollout is held, and no node is asked for longer than the limit.
+ */
+export function asksNodesStill({ snapshot, policy, deadlines }: Situation): readonly Question[] {
+  for (const { forSeconds } of snapshot.preflight?.awaited ?? []) {
+    if (forSeconds > 0) deadlines.reached(forSeconds, policy.preflightTimeoutSeconds);
+  }
+  return snapshot.preflightPodsExist ? [{ kind: 'preflight', begins: false }] : [];
+}

@@ -1,4 +1,4 @@
-import type { ruleGroups } from '../../../src/core/rules/catalogue.ts';
+import type { mysqldVersions } from '../../../src/core/rules/mysqld-versions.ts';
 import { stale, three } from '../cluster-builder.ts';
 import { member } from '../member-builder.ts';
 import { deletes, when } from '../table.ts';
@@ -9,7 +9,7 @@ const crashing = (ordinal: number, version: string | null) =>
 
 const following = (version: string | null) => ({ replicaClusters: [{ cluster: 'shop/copy', version }] });
 
-export const versions: Examples<keyof typeof ruleGroups.versions.rules> = {
+export const examples: Examples<keyof typeof mysqldVersions> = {
   VersionRefused: {
     applies: held(stale().toMysqld('8.0.42'), { member: 2, data: '8.4.8', mysqld: '8.0.42' }),
     says: 'the update revision cannot start on the data of moco-test-2: mysqld 8.0.42 refuses data that mysqld 8.4.8 has opened: MySQL supports no way back to an older series',

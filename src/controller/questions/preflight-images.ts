@@ -9,7 +9,7 @@ const reportedWithinSeconds = 60;
 
 /**
  * Whether a node has the images of the update revision, unless a rule prevents container restarts there anyway. A node
- * may remove images that it has fetched: a later, complete report without the image counts more.
+ * may remove images that it has fetched: a later, complete report without the image takes precedence.
  */
 export function fetchedImages(
   preflight: Preflight | null,

@@ -1,0 +1,27 @@
+import type { silent } from '../../../src/core/rules/members.ts';
+import { stale } from '../cluster-builder.ts';
+import { when } from '../table.ts';
+import { type Examples, held, next } from './example.ts';
+
+export const examples: Examples<keyof typeof silent> = {
+  MembersNotAsked: {
+    applies: held(stale().answers(1, { kind: 'ready' }, { ageSeconds: 5 }), { members: [1] }),
+    says: 'waiting for the answer of moco-test-1',
+    justDoesNot: when(stale().answers(1, { kind: 'ready' }, { ageSeconds: 4 }), next),
+    alsoSays: [{ members: [0, 1] }, 'waiting for the answers of moco-test-0, moco-test-1'],
+  },
+  MemberSilent: {
+    applies: held(
+      stale().silent(1, 119),
+      { member: 1, answer: 'unknown', message: 'no answer within 1000 ms', graceSeconds: 120 },
+      {},
+      1,
+    ),
+    says: 'moco-test-1 does not answer, although its pod is ready; Kubernetes and MOCO have 120 s to notice: no answer within 1000 ms',
+    justDoesNot: when(stale().silent(1, 120), next),
+    alsoSays: [
+      { member: 0, answer: 'notReady', message: 'it is cloning.', graceSeconds: 120 },
+      'moco-test-0 answers that it is not ready, although its pod is: it is cloning',
+    ],
+  },
+};

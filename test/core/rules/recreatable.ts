@@ -1,0 +1,75 @@
+import type { recreatable, unread } from '../../../src/core/rules/recreatable.ts';
+import { lastOne, stale } from '../cluster-builder.ts';
+import { member } from '../member-builder.ts';
+import { deletes, demotes, when } from '../table.ts';
+import { type Examples, held, next } from './example.ts';
+
+export const examples: Examples<keyof typeof recreatable | keyof typeof unread> = {
+  ClaimTerminating: {
+    applies: held(
+      stale().members(member(2).stale().claimEnds()),
+      { member: 2, claims: [{ name: 'mysql-data-moco-test-2', state: 'terminating' }], uncloneable: null },
+      {},
+      60,
+    ),
+    says: 'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 is being deleted and goes with the pod',
+    justDoesNot: when(stale().members(member(1).stale().claimEnds()), next),
+    alsoSays: [
+      {
+        member: 2,
+        claims: [
+          { name: 'mysql-data-moco-test-2', state: 'missing' },
+          { name: 'logs-moco-test-2', state: 'terminating' },
+        ],
+        uncloneable: null,
+      },
+      'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 no longer exists and its claim logs-moco-test-2 is being deleted and goes with the pod',
+      {
+        member: 2,
+        claims: [{ name: 'mysql-data-moco-test-2', state: 'missing' }],
+        uncloneable: { donor: '8.4.8', mysqld: '9.7.4' },
+      },
+      'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 no longer exists; and mysqld 9.7.4 cannot clone the primary, which has 8.4.8',
+    ],
+  },
+  NodeTakesNoPods: {
+    applies: held(
+      lastOne().members(member(0).stale().tiedToCordonedNode()),
+      { member: 0, nodeName: 'n-0', refusals: ['is cordoned'], ties: ['the volume pvc-0'] },
+      {},
+      60,
+    ),
+    says: 'another pod of moco-test-0 would stay Pending: its node n-0 is cordoned, and the volume pvc-0 allows no other node that takes pods',
+    justDoesNot: when(lastOne().members(member(0).stale().onCordonedNode()), demotes(0)),
+    alsoSays: [
+      {
+        member: 2,
+        nodeName: 'n-1',
+        refusals: ['is not ready', 'is short of memory'],
+        ties: ['the volume pvc-1', 'the nodeSelector'],
+      },
+      'another pod of moco-test-2 would stay Pending: its node n-1 is not ready and is short of memory, and the volume pvc-1 and the nodeSelector allow no other node that takes pods',
+      { member: 2, nodeName: 'n-1', refusals: ['is gone'], ties: [] },
+      'another pod of moco-test-2 would stay Pending: its node n-1 is gone, and no other node takes pods',
+    ],
+  },
+  SuccessorRefused: {
+    applies: held(
+      stale().members(member(2).stale().recreatable({ refusal: 'exceeded quota.' })),
+      { member: 2, message: 'exceeded quota.' },
+      {},
+      60,
+    ),
+    says: 'the API server would not admit another pod of moco-test-2: exceeded quota',
+    justDoesNot: when(
+      stale().members(member(2).stale().down('CrashLoopBackOff').recreatable({ refusal: 'exceeded quota.' })),
+      deletes('MemberDown', 2),
+    ),
+  },
+  RecreationUnknown: {
+    applies: held(stale().members(member(2).stale().recreatable({ ageSeconds: 60 })), { members: [2] }),
+    says: 'checking whether moco-test-2 can be recreated',
+    justDoesNot: when(stale().members(member(2).stale().recreatable({ ageSeconds: 59 })), next),
+    alsoSays: [{ members: [1, 2] }, 'checking whether moco-test-1, moco-test-2 can be recreated'],
+  },
+};
