@@ -140,6 +140,7 @@ const sources: readonly Source[] = [
       ['Ready', 'string', '.status.conditions[?(@.type=="Ready")].status', 'Whether the rollout is complete.'],
       ['Participating', 'integer', '.status.participatingReplicas', 'The number of members that participate.'],
       ['Revision', 'string', '.status.updateRevision', 'The update revision.'],
+      ['MySQL', 'string', '.status.mysqlVersion', 'The newest version of mysqld among the members.'],
       ['Started', 'date', '.status.rollout.startedAt', 'How long ago the rollout under way started.'],
       ['Switchovers', 'integer', '.status.rollout.switchovers', 'The switchovers of the rollout under way.'],
       ['Held', 'date', '.status.hold.since', 'For how long the rule has held the rollout.'],

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type EffectKind, effectKinds, stepKinds } from '../core/effects.ts';
+import { type VersionSource, versionSources } from '../core/mysql-versions.ts';
 import { holdRules, overridableRules } from '../core/rules/catalogue.ts';
 import {
   count,
@@ -86,6 +87,17 @@ const member = struct(
       ),
       updatedAt: time('When the member was first seen to participate at the update revision.'),
       replication,
+      mysqld: struct(
+        {
+          version: word('The version, such as 8.4.8.'),
+          source: oneOf(
+            Object.keys(versionSources) as readonly VersionSource[],
+            'Where the version comes from: the running server (with the feature gate ReplicationFacts), the record of the ' +
+              'data of a member with the same image, or the tag of the image.',
+          ),
+        },
+        'The mysqld that the pod runs or is going to run. Absent if its version is not known.',
+      ),
       data: struct(
         {
           revision: revision('The revision of that mysqld.'),
@@ -219,6 +231,13 @@ export const ofEveryRollout = {
       mostHeldFor,
       'How long each rule held the rollout, the longest first, without the current hold. Waits that are too short ' +
         'to be shown as a hold are left out.',
+    ),
+    mysql: struct(
+      optional({
+        from: word('The oldest version of mysqld among the members that were still to be updated.'),
+        to: word('The version of mysqld at the revision.'),
+      }),
+      'The versions of mysqld, as far as they are known.',
     ),
     changes: listOf(
       change,
@@ -438,6 +457,7 @@ export const rolloutStatus = written(
     readyReplicas: count('The number of members whose pod is ready.'),
     currentReplicas: count('The number of members at the current revision.'),
     primary: count('The ordinal of the member that MOCO calls the primary.'),
+    mysqlVersion: word('The newest version of mysqld among the members. Absent if none is known.'),
     hold,
     members: listBy('ordinal', member, mostMembers, 'The members of the MySQLCluster, by ordinal.'),
     intent,

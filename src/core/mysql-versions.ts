@@ -6,6 +6,8 @@
 // - MySQL 26.7 Reference Manual, "MySQL Releases: Innovation and LTS": calendar versions, and why their numbers do not
 //   say which of them may follow another one
 // - MySQL 8.0 Reference Manual, "Clone Plugin Limitations": within a series, and before 8.0.37 within a patch release
+// - MySQL 8.4 Reference Manual, "Replication Compatibility Between MySQL Versions": from a source of an older series
+//   only
 // - MySQL 8.0 Reference Manual, "Redo Log": the format of the redo log changed in 8.0.30. What mysqld 9.7.4 itself says
 //   of older ones
 
@@ -20,7 +22,6 @@ export interface MysqlVersion {
 /** The source of a known version, the best one first. */
 export const versionSources = {
   server: 'the running server',
-  preflight: 'the preflight',
   record: 'the record of the data',
   tag: "the image's tag",
 } as const;
@@ -151,6 +152,21 @@ export function clones(donor: MysqlVersion | null, recipient: MysqlVersion | nul
   if (seriesOf(donor) !== '8.0' || donor.patch === recipient.patch) return true;
   if (donor.patch === null || recipient.patch === null) return null;
   return Math.min(donor.patch, recipient.patch) >= firstCloningPatchIn80;
+}
+
+/** The known versions of these, the oldest first. */
+export const sortedVersions = (mysqlds: readonly (KnownVersion | null)[]): readonly string[] =>
+  mysqlds
+    .flatMap((known) => (known === null ? [] : [known.version]))
+    .toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }));
+
+/**
+ * Whether a `replica` may replicate from `source`: MySQL does not support a source of a newer series. `null` if a
+ * version is not known.
+ */
+export function replicates(source: MysqlVersion | null, replica: MysqlVersion | null): boolean | null {
+  if (source === null || replica === null) return null;
+  return (source.major - replica.major || source.minor - replica.minor) <= 0;
 }
 
 /**

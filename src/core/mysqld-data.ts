@@ -1,6 +1,14 @@
 import { dataOf } from './data.ts';
 import { hasNeverStarted } from './member.ts';
-import { explainRefusedOpening, type KnownVersion, opens, parseMysqlVersion, recovers } from './mysql-versions.ts';
+import {
+  explainRefusedOpening,
+  type KnownVersion,
+  type MysqldFacts,
+  opens,
+  parseMysqlVersion,
+  recovers,
+  replicates,
+} from './mysql-versions.ts';
 import type { MemberName } from './rules/rule.ts';
 import { dueMembers, type Member, type Situation } from './situation.ts';
 import type { MemberFacts } from './snapshot.ts';
@@ -14,7 +22,7 @@ import type { MemberFacts } from './snapshot.ts';
  */
 export function dataVersion(situation: Situation, { facts, ordinal }: Member): KnownVersion | null {
   const recorded = dataOf(situation, ordinal)?.version ?? null;
-  const running = versionOnVolume(facts);
+  const running = hasNeverStarted(facts) ? null : versionOfMysqld(situation, facts.mysqld);
   if (recorded === null || running === null) {
     return recorded === null ? running : { version: recorded, source: 'record' };
   }
@@ -28,7 +36,24 @@ export const versionOnVolume = (
   pod: Parameters<typeof hasNeverStarted>[0] & Pick<MemberFacts, 'mysqld'>,
 ): KnownVersion | null => (hasNeverStarted(pod) ? null : pod.mysqld.version);
 
-const updateVersion = ({ snapshot }: Situation): string | null => snapshot.statefulSet?.mysqld.version?.version ?? null;
+/** The version of the update revision's mysqld. */
+export const updateMysqld = (situation: Pick<Situation, 'snapshot'>): KnownVersion | null =>
+  versionOfMysqld(situation, situation.snapshot.statefulSet?.mysqld ?? null);
+
+const updateVersion = (situation: Situation): string | null => updateMysqld(situation)?.version ?? null;
+
+/** If its own image does not say it, another member that has run the same image may have. */
+export function versionOfMysqld(
+  { snapshot }: Pick<Situation, 'snapshot'>,
+  mysqld: MysqldFacts | null,
+): KnownVersion | null {
+  if (mysqld === null || mysqld.version !== null || mysqld.image === null) return mysqld?.version ?? null;
+  const said = snapshot.members.find((one) => one.mysqld.image === mysqld.image && one.mysqld.version !== null);
+  if (said !== undefined) return said.mysqld.version;
+  const records = [...snapshot.lastRuns, ...snapshot.dataRecords.map(({ record }) => record)];
+  const version = records.find((one) => one?.image === mysqld.image && one.version !== null)?.version ?? null;
+  return version === null ? null : { version, source: 'record' };
+}
 
 const versionOf = (text: string | null) => (text === null ? null : parseMysqlVersion(text));
 
@@ -51,6 +76,30 @@ export function refusedData(situation: Situation, member: Member): RefusedData |
 export const explainRefusedData = ({ member, data, mysqld }: RefusedData, name: MemberName): string =>
   `the update revision cannot start on the data of ${name(member)}: ${explainRefusedOpening(data, mysqld)}`;
 
+/** A cluster that replicates from this one, and is of an older series than the update revision. */
+export interface OlderReplicaCluster {
+  /** `namespace/name`. */
+  readonly cluster: string;
+  /** Its oldest version, and that of the update revision. */
+  readonly replica: string;
+  readonly mysqld: string;
+}
+
+export function replicaClusterBehind(situation: Situation): OlderReplicaCluster | null {
+  const mysqld = updateVersion(situation);
+  if (mysqld === null) return null;
+  for (const { cluster, version: replica } of situation.snapshot.mysql?.replicaClusters ?? []) {
+    if (replica !== null && replicates(versionOf(mysqld), versionOf(replica)) === false) {
+      return { cluster, replica, mysqld };
+    }
+  }
+  return null;
+}
+
+export const explainOlderReplicaCluster = ({ cluster, replica, mysqld }: OlderReplicaCluster): string =>
+  `cluster ${cluster} replicates from this one and has mysqld ${replica}: MySQL does not support a replica of an ` +
+  `older series than its source (${mysqld}), so upgrade ${cluster} first`;
+
 /** A mysqld that has ended, probably without closing its redo log. */
 const mayHaveCrashed = ({ facts, state, participates, crashLoop, updated }: Member): boolean =>
   !updated &&
@@ -58,8 +107,14 @@ const mayHaveCrashed = ({ facts, state, participates, crashLoop, updated }: Memb
   !hasNeverStarted(facts) &&
   (state === 'down' || state === 'unreachable' || (crashLoop !== null && state !== 'terminating'));
 
+/** A working mysqld that did not end in time, or was killed for its memory. It may be killed again with its pod. */
+const mayBeKilledAgain = ({ facts, participates, updated }: Member): boolean =>
+  !updated && participates && facts.mysqldKilled;
+
 export interface OpenRedoLog {
   readonly member: number;
+  /** The member works. Its redo log is left open only if its mysqld is killed again. */
+  readonly works: boolean;
   /** The mysqld that may have left its redo log open, and that of the update revision, as far as they are known. */
   readonly before: string | null;
   readonly after: string | null;
@@ -69,21 +124,22 @@ export interface OpenRedoLog {
 
 /**
  * A redo log that the member may have left open, and that the mysqld of the update revision may be unable to read.
- * `known`: the two versions use different formats. `null` if it can read the log, or there is none.
+ * `isKnown`: it cannot. `null` if it can read the log, or there is none.
  */
 export function openRedoLog(
   situation: Situation,
   member: Member,
 ): (OpenRedoLog & { readonly isKnown: boolean }) | null {
   const { facts, ordinal } = member;
-  if (!mayHaveCrashed(member) || !changesMysqld(situation, member)) return null;
+  const works = mayBeKilledAgain(member);
+  if (!(works || mayHaveCrashed(member)) || !changesMysqld(situation, member)) return null;
   // The log belongs to the last mysqld that ran.
   const last = versionOnVolume(facts) ?? dataVersion(situation, member);
   const [before, after] = [last?.version ?? null, updateVersion(situation)];
   const reads = recovers(versionOf(before), versionOf(after));
   return reads === true
     ? null
-    : { member: ordinal, before, after, killed: facts.mysqldKilled, isKnown: reads === false };
+    : { member: ordinal, works, before, after, killed: facts.mysqldKilled, isKnown: reads === false && !works };
 }
 
 /** The update revision has another mysqld image than the member, as far as is known. */
@@ -92,7 +148,14 @@ export function changesMysqld({ snapshot }: Situation, { facts }: Member): boole
   return facts.mysqld.image === null || image === null || facts.mysqld.image !== image;
 }
 
-export function explainOpenRedoLog({ member, before, after, killed }: OpenRedoLog, name: MemberName): string {
+export function explainOpenRedoLog({ member, works, before, after, killed }: OpenRedoLog, name: MemberName): string {
+  if (works) {
+    return (
+      `mysqld ${before ?? 'of its revision'} of ${name(member)} was killed (exit code 137). If it is killed again with ` +
+      `its pod, it leaves its redo log open, and mysqld ${after ?? 'of the update revision'} may not read that: raise ` +
+      'terminationGracePeriodSeconds and the memory limit, or set innodb_fast_shutdown to 1, before the version changes'
+    );
+  }
   const left = killed ? 'was killed (exit code 137) and has left' : 'may have left';
   const reads = before === null || after === null ? 'may not read it' : 'does not read a log of that format';
   return (

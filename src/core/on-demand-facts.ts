@@ -231,6 +231,16 @@ export interface MysqlReading {
   readonly writes: readonly OpenWrite[] | null;
   /** Seconds for which a switchover has waited for open writes. 0 while no switchover waits. */
   readonly waitedForWritesSeconds: number;
+  /** The clusters that replicate from this one, as far as members have reported connections from them lately. */
+  readonly replicaClusters: readonly ReplicaCluster[];
+}
+
+/** A MySQLCluster with `spec.replicationSourceSecretName` whose primary is connected to a member of this cluster. */
+export interface ReplicaCluster {
+  /** `namespace/name`. */
+  readonly cluster: string;
+  /** The oldest known version of mysqld among its members, such as `8.4.8`; `null` if none is known. */
+  readonly version: string | null;
 }
 
 export interface MemberReading extends Pick<ReplicationDelay, 'uid' | 'unknownForSeconds'> {

@@ -254,6 +254,8 @@ export interface AskedMemberFacts {
   readonly nodeLeaves: boolean;
   /** What its agent last reported about a clone; `null` if it was never asked. */
   readonly clone: LastClone | null;
+  /** The version of its mysqld, such as `8.4.8`, according to MySQL; `null` if it has not said. */
+  readonly serverVersion: string | null;
 }
 
 export interface MemberFacts extends AskedMemberFacts {
@@ -312,7 +314,7 @@ export interface MemberFacts extends AskedMemberFacts {
   readonly restartInPlace: RestartInPlace | null;
   /** The mysqld that its pod runs or is going to run. */
   readonly mysqld: MysqldFacts;
-  /** Its mysqld does not run, and its last run was killed (exit code 137). */
+  /** The last run of its mysqld that has ended in this pod was killed (exit code 137). */
   readonly mysqldKilled: boolean;
 }
 

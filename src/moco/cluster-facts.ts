@@ -1,5 +1,6 @@
 import { milliseconds } from '../base/json.ts';
 import { hasNeverStarted, isParticipating, isSettled, mysqldOf } from '../core/member.ts';
+import type { MysqldFacts } from '../core/mysql-versions.ts';
 import { notAsked } from '../core/on-demand-facts.ts';
 import { isPossibleSize } from '../core/situation.ts';
 import type {
@@ -32,7 +33,13 @@ export interface ObjectFacts
 }
 
 /** The facts before any question is asked. */
-const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: notAsked, nodeLeaves: false, clone: null };
+const nothingAsked: AskedMemberFacts = {
+  inPlace: null,
+  recreatable: notAsked,
+  nodeLeaves: false,
+  clone: null,
+  serverVersion: null,
+};
 
 /**
  * Call within `ages.observe`.
@@ -117,7 +124,8 @@ function sightingOf(
     (known !== null && pod.createdAt < known.createdAt)
   )
     return null;
-  const { createdAt, revision, mysqld } = pod;
+  const { createdAt, revision } = pod;
+  const { mysqld } = facts;
   const worked = facts.participatingForSeconds !== null || (known?.revision === revision && known.worked);
   return { createdAt, revision, image: mysqld.image, version: mysqld.version?.version ?? null, worked };
 }
@@ -154,9 +162,14 @@ function memberFacts(
     demoteForSeconds: demoted(pod, ages, demotionAskedAt),
     restartInPlace: restartInPlace(pod, ages),
     ...asked,
+    mysqld: mysqldOfServer(pod, asked),
   };
   return { ...member, participatingForSeconds: participatingSeconds(pod, member, cluster, ages) };
 }
+
+/** What a mysqld says of itself counts more than the tag of its image. */
+const mysqldOfServer = ({ mysqld }: PodRecord, { serverVersion: version }: AskedMemberFacts): MysqldFacts =>
+  version === null ? mysqld : { ...mysqld, version: { version, source: 'server' } };
 
 function demoted(pod: PodRecord, ages: Ages, askedAt: string | null): number {
   const value = pod.demote ? `for ${pod.demotedFor ?? 'somebody else'}` : 'no';

@@ -199,9 +199,8 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
 const killedExitCode = 137;
 
 function wasKilled({ state, lastState }: Json): boolean {
-  const { running, terminated } = object(state);
-  const last = object(terminated ?? object(lastState)['terminated']);
-  return running === undefined && last['exitCode'] === killedExitCode;
+  const last = object(object(state)['terminated'] ?? object(lastState)['terminated']);
+  return last['exitCode'] === killedExitCode;
 }
 
 const containerNames = ({ containers, initContainers }: Json): readonly string[] =>

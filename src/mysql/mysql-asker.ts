@@ -76,7 +76,7 @@ export class SecretAsker implements MysqlAsker {
       const said = [...(primary === null ? [] : [primary]), ...replicas].map(
         ({ uid }) => [uid, { kind: 'unknown', message: problem }] as const,
       );
-      return { said: new Map(said), writes: null, problem: isLasting ? problem : null };
+      return { said: new Map(said), writes: null, servers: new Map(), problem: isLasting ? problem : null };
     }
     const question = {
       primary: primary && askedMember(primary),

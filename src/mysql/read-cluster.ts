@@ -6,6 +6,7 @@ import { type Account, converse, type MysqlAddress, MysqlError, type SqlQuery } 
 import {
   askClone,
   askOpenWrites,
+  askReplicaAddresses,
   askReplication,
   askSemiSync,
   askWhoItIs,
@@ -35,8 +36,17 @@ export interface Answers {
   readonly said: ReadonlyMap<string, MemberSaid>;
   /** `null` if no switchover is next, or if the primary did not report them. */
   readonly writes: readonly OpenWriteNow[] | null;
+  /** What each member that answers is, by the uid of its pod. */
+  readonly servers: ReadonlyMap<string, ServerSaid>;
   /** Every member has refused the account. */
   readonly isDenied: boolean;
+}
+
+export interface ServerSaid {
+  /** Such as `8.4.8`, or `null` if it is not that of a MySQL. */
+  readonly version: string | null;
+  /** The IP addresses of the replicas that are connected to it, of this cluster or another one. */
+  readonly replicaAddresses: readonly string[];
 }
 
 /**
@@ -59,6 +69,7 @@ export async function readCluster(world: World, question: AskedCluster, signal: 
   const { primary, replicas, forSwitchover, account } = question;
   const denied = new Set<string>();
   const said = new Map<string, MemberSaid>();
+  const servers = new Map<string, ServerSaid>();
   const ask = async <T>(
     member: AskedMember,
     work: (query: SqlQuery, who: WhoItIs, keep: Keep<T>) => Promise<T>,
@@ -68,6 +79,9 @@ export async function readCluster(world: World, question: AskedCluster, signal: 
     try {
       return await converse(world, member.address, account, signal, async (query) => {
         const who = await expectItself(query, member);
+        if (!servers.has(member.uid)) {
+          servers.set(member.uid, { version: who.version, replicaAddresses: await askReplicaAddresses(query) });
+        }
         return work(query, who, keep);
       });
     } catch (error) {
@@ -101,7 +115,7 @@ export async function readCluster(world: World, question: AskedCluster, signal: 
       ? await ask<readonly OpenWriteNow[]>(primary, (query, _, keep) => quietest(world, query, keep, signal))
       : null;
   const isDenied = said.size > 0 && denied.size === said.size;
-  return { said, writes, isDenied };
+  return { said, writes, servers, isDenied };
 }
 
 /** How far the member is with the clone that it receives; `null` if it does not report it. Never rejects. */

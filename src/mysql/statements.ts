@@ -1,3 +1,4 @@
+import { parseMysqlVersion, versionText } from '../core/mysql-versions.ts';
 import {
   type CloneProgress,
   mostWrites,
@@ -20,7 +21,14 @@ const showsWrites = `SELECT
   EXISTS (SELECT 1 FROM performance_schema.setup_consumers WHERE NAME = 'global_instrumentation' AND ENABLED = 'YES') AND
   EXISTS (SELECT 1 FROM performance_schema.setup_instruments WHERE NAME = 'wait/lock/metadata/sql/mdl' AND ENABLED = 'YES')`;
 
-const whoItIs = 'SELECT @@GLOBAL.hostname, @@GLOBAL.gtid_executed';
+const whoItIs = 'SELECT @@GLOBAL.hostname, @@GLOBAL.gtid_executed, @@GLOBAL.version';
+
+/** A cluster has a few replicas, and few other clusters replicate from it. */
+const mostReplicaAddresses = 50;
+
+/** The replicas that are connected to this mysqld, by the addresses of their connections. */
+const replicaAddressesSql = `SELECT DISTINCT PROCESSLIST_HOST FROM performance_schema.threads
+  WHERE PROCESSLIST_COMMAND LIKE 'Binlog Dump%' LIMIT ${mostReplicaAddresses}`;
 
 /** The names of plugins and variables changed in MySQL 8.0.26; MOCO sets the old ones. A server has either of them. */
 const semiSyncSql = `SELECT
@@ -69,12 +77,28 @@ export interface WhoItIs {
   readonly hostname: string;
   /** A set of GTIDs. */
   readonly executed: string;
+  /** Such as `8.4.8`; `null` if it is not that of a MySQL. */
+  readonly version: string | null;
 }
 
 export async function askWhoItIs(query: SqlQuery): Promise<WhoItIs> {
   const [row] = await query(whoItIs);
   if (row === undefined) throw notUsable();
-  return { hostname: textColumn(row[0]), executed: textColumn(row[1]) };
+  const version = parseMysqlVersion(textColumn(row[2]));
+  return {
+    hostname: textColumn(row[0]),
+    executed: textColumn(row[1]),
+    version: version && versionText(version),
+  };
+}
+
+const ipAddress = /^[0-9a-fA-F.:]{2,45}$/;
+
+/** The IP addresses of the replicas that are connected, without those that MySQL has resolved to names. */
+export async function askReplicaAddresses(query: SqlQuery): Promise<readonly string[]> {
+  const rows = await query(replicaAddressesSql);
+  const hosts = rows.slice(0, mostReplicaAddresses).map(([host]) => textColumn(host ?? null));
+  return hosts.filter((host) => ipAddress.test(host));
 }
 
 /** The parts of a primary's and a replica's state that show whether commits are acknowledged. */

@@ -2,6 +2,8 @@ import { type MySQLRollout, partialRecord, type RolloutRecord, rolloutKind, whol
 import { type PolicyRecord, policyKind, projectPolicy } from '../api/rollout-policy.ts';
 import { projectSequence, type SequenceRecord, sequenceKind } from '../api/rollout-sequence.ts';
 import { type Json, object } from '../base/json.ts';
+import { sortedVersions } from '../core/mysql-versions.ts';
+import type { ReplicaCluster } from '../core/on-demand-facts.ts';
 import type { Unavailable } from '../kube/reflector.ts';
 import { jobs, namespaces, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
 import { keyOf, nameOf, Store, type Stored, splitKey } from '../kube/store.ts';
@@ -51,7 +53,7 @@ const byCluster = { cluster: ownerKey };
 export class Cache {
   readonly clusters = new Store<ClusterRecord>({ namespace: (cluster) => cluster.namespace });
   readonly statefulSets = new Store<StatefulSetRecord>(byCluster);
-  readonly pods = new Store<PodRecord>(byCluster);
+  readonly pods = new Store<PodRecord>({ ...byCluster, address: ({ agent }) => agent.ip });
   readonly budgets = new Store<BudgetRecord>({
     cluster: (budget) => namedCluster(budget),
     others: (budget) => (namedCluster(budget) === null ? budget.namespace : null),
@@ -151,6 +153,21 @@ export class Cache {
       jobs: jobsUnreadable === null ? this.jobs.by('cluster', key) : [],
       jobsUnreadable,
     };
+  }
+
+  /**
+   * The clusters with a source elsewhere whose members have these IP addresses, with the oldest mysqld of each.
+   *
+   * @param source the key of the cluster that they replicate from
+   */
+  replicaClustersAt(addresses: readonly string[], source: string): readonly ReplicaCluster[] {
+    const keys = addresses.flatMap((address) => this.pods.by('address', address).map(ownerKey));
+    return [...new Set(keys)].flatMap((key) => {
+      const cluster = this.clusters.get(...splitKey(key));
+      if (key === source || !cluster?.replicatesFromElsewhere) return [];
+      const versions = sortedVersions(this.pods.by('cluster', key).map(({ mysqld }) => mysqld.version));
+      return [{ cluster: key, version: versions[0] ?? null }];
+    });
   }
 
   /** The settings of a cluster from all sources except its MySQLRollout. */

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { expect } from 'chai';
 import { realWorld } from '../../src/base/world.ts';
 import type { MemberSaid } from '../../src/core/on-demand-facts.ts';
-import { type Answers, type AskedMember, readCluster } from '../../src/mysql/read-cluster.ts';
+import { type Answers, type AskedMember, readClone, readCluster } from '../../src/mysql/read-cluster.ts';
 import { caughtUp } from '../core/mysql-readings.ts';
 import { Unavailable } from '../support/cluster/requirements.ts';
 import { Link } from '../support/mysqld/link.ts';
@@ -184,6 +184,53 @@ describe('a real mysqld', function () {
     expect([said.get('source'), writes]).to.deep.equal([{ kind: 'unknown', message }, null]);
     await shows('YES');
     expect((await answers()).writes).to.deep.equal([]);
+  });
+
+  it('says its version, and the addresses of the replicas that are connected', async () => {
+    // As MOCO configures it (skip_name_resolve), it has resolved no address.
+    const named = await servers?.start(['skip_name_resolve=ON']);
+    if (named === undefined) throw new Error('expected servers');
+    const hosts = "'127.0.0.1'";
+    await named.run(
+      'SET sql_log_bin = 0',
+      `CREATE USER '${user}'@${hosts} IDENTIFIED BY '${password.replace("'", "''")}'`,
+      `GRANT SELECT, PROCESS, REPLICATION CLIENT ON *.* TO '${user}'@${hosts}`,
+      `CREATE USER 'repl'@${hosts} IDENTIFIED BY 'x'`,
+      `GRANT REPLICATION SLAVE ON *.* TO 'repl'@${hosts}`,
+      'SET sql_log_bin = 1',
+    );
+    const [version] = Object.values(await named.run('SELECT SUBSTRING_INDEX(VERSION(), "-", 1)'));
+    const said = async () => (await answers({ primary: member('named', named), replicas: [] })).servers.get('named');
+    expect(await said()).to.deep.equal({ version, replicaAddresses: [] });
+    const follower = await servers?.start();
+    await follower?.run(
+      `CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT=${named.port}, SOURCE_USER='repl', SOURCE_PASSWORD='x', SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1`,
+      'START REPLICA',
+    );
+    await until(said, { version: String(version), replicaAddresses: ['127.0.0.1'] });
+  });
+
+  it('says how far a clone is that it has received', async () => {
+    const clone = ['plugin_load_add=mysql_clone.so', 'report_host=127.0.0.1'];
+    const [donor, recipient] = await Promise.all([servers?.start(clone), servers?.start(clone)]);
+    if (donor === undefined || recipient === undefined) throw new Error('expected servers');
+    await recipient.run(...createsUser());
+    const progress = () => readClone(world, member('recipient', recipient), { user, password }, never);
+    expect(await progress(), 'before the first clone').to.deep.equal({ stage: '', copiedBytes: 0, estimatedBytes: 0 });
+    await donor.run("CREATE USER 'donor'@'%' IDENTIFIED BY 'x'", "GRANT BACKUP_ADMIN ON *.* TO 'donor'@'%'");
+    await recipient.run(
+      `SET GLOBAL clone_valid_donor_list = '127.0.0.1:${donor.port}'`,
+      `CLONE INSTANCE FROM 'donor'@'127.0.0.1':${donor.port} IDENTIFIED BY 'x' DATA DIRECTORY = '/tmp/cloned'`,
+    );
+    const after = await progress();
+    expect(after?.stage).to.equal('');
+    expect(after?.copiedBytes).to.be.greaterThan(1_000_000).and.to.equal(after?.estimatedBytes);
+    const { said } = await answers({ primary: member('recipient', recipient), replicas: [] });
+    expect(said.get('recipient'), 'beside the plugin').to.include({ kind: 'primary' });
+  });
+
+  it('says nothing of clones without the plugin', async () => {
+    expect(await readClone(world, member('replica', replica), { user, password }, never)).to.equal(null);
   });
 
   it('is not changed by being queried', async () => {

@@ -10,6 +10,7 @@ import type {
 } from '../../src/core/on-demand-facts.ts';
 import type { DelayReader, MemberReader } from '../../src/moco/agent.ts';
 import type { MysqlAnswer, MysqlAsker, MysqlQuestion } from '../../src/mysql/mysql-asker.ts';
+import type { ServerSaid } from '../../src/mysql/read-cluster.ts';
 import type { OpenWriteNow } from '../../src/mysql/statements.ts';
 import { caughtUp } from '../core/mysql-readings.ts';
 import type { FakeWorld } from '../kube/fake-world.ts';
@@ -85,6 +86,8 @@ export class FakeMysql implements MysqlAsker {
   /** `switchover` or `step`, once each time. */
   readonly asked: ('switchover' | 'step')[] = [];
   writes: readonly OpenWriteNow[] = [];
+  /** What every mysqld that answers says of itself. */
+  server: ServerSaid = { version: null, replicaAddresses: [] };
   problem: string | null = null;
   readonly #said = new Map<string, MemberSaid>();
 
@@ -105,7 +108,12 @@ export class FakeMysql implements MysqlAsker {
     if (problem !== null) {
       const unknown = { kind: 'unknown', message: problem } as const;
       const asked = [...replicas, ...(primary === null ? [] : [primary])];
-      return Promise.resolve({ said: new Map(asked.map(({ uid }) => [uid, unknown])), writes: null, problem });
+      return Promise.resolve({
+        said: new Map(asked.map(({ uid }) => [uid, unknown])),
+        writes: null,
+        servers: new Map(),
+        problem,
+      });
     }
     const said = new Map<string, MemberSaid>(replicas.map(({ uid, name }) => [uid, this.#said.get(name) ?? caughtUp]));
     if (primary !== null) {
@@ -114,6 +122,12 @@ export class FakeMysql implements MysqlAsker {
       said.set(primary.uid, this.#said.get(primary.name) ?? says);
     }
     const isSilent = primary !== null && said.get(primary.uid)?.kind === 'unknown';
-    return Promise.resolve({ said, writes: forSwitchover && !isSilent ? this.writes : null, problem: null });
+    const servers = [...said].flatMap(([uid, one]) => (one.kind === 'unknown' ? [] : [[uid, this.server] as const]));
+    return Promise.resolve({
+      said,
+      writes: forSwitchover && !isSilent ? this.writes : null,
+      servers: new Map(servers),
+      problem: null,
+    });
   }
 }

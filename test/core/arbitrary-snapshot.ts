@@ -22,7 +22,7 @@ import type {
   TakenPod,
 } from '../../src/core/snapshot.ts';
 import { appeared, cluster } from './cluster-builder.ts';
-import { drawnVersions } from './judged-versions.ts';
+import { drawnReplicaVersion, drawnVersions } from './judged-versions.ts';
 import {
   dataRecord,
   type MemberBuilder,
@@ -359,6 +359,7 @@ const mysqlDrafts = fc.record({
   problem: rarely<MysqlReading['problem']>(null, { message: 'no', forSeconds: 29 }, { message: 'no', forSeconds: 30 }),
   writes: fc.constantFrom([], [], null, [openWrite], [{ ...openWrite, ageSeconds: 0 }]),
   waitedForWritesSeconds: fc.constantFrom(0, 59, 60),
+  replicaClusters: fc.constantFrom([], [{ cluster: 'shop/copy', version: drawnReplicaVersion }]),
   unknownForSeconds: fc.constantFrom(0, 29, 30),
   says: fc.constantFrom<NonNullable<MysqlDraft['says']>>(
     {},

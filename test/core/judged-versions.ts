@@ -13,6 +13,15 @@ export const drawnVersions: readonly (readonly [data: string | null, mysqld: str
   [null, '9.7.4'],
 ];
 
+/** Of a cluster that replicates from this one. */
+export const drawnReplicaVersion = '8.4.0';
+/** Of update revisions: a series that is newer than that. */
+const newerThanReplica: readonly string[] = ['9.7.4'];
+
+export const hasOlderReplicaCluster = ({ mysql, statefulSet }: ClusterSnapshot): boolean =>
+  (mysql?.replicaClusters ?? []).length > 0 &&
+  newerThanReplica.includes(statefulSet?.mysqld.version?.version ?? 'unknown');
+
 const refused: readonly string[] = ['8.4.8 8.0.40', '8.0.40 9.7.4'];
 /** The redo log of the one is of another format than that of the other, or may be. */
 const otherRedoLog: readonly string[] = ['8.0.28 8.4.8'];

@@ -464,6 +464,7 @@ export class MemberBuilder {
       clone: cloneRead({ kind: 'notCloning' }),
       mysqld: mysqldAt(usualVersion),
       mysqldKilled: false,
+      serverVersion: null,
       ...this.#special,
     };
   }

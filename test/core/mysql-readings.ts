@@ -64,6 +64,7 @@ export function mysqlReading(
     }),
     writes: [],
     waitedForWritesSeconds: 0,
+    replicaClusters: [],
     ...more,
   };
 }

@@ -7,6 +7,7 @@ import {
   opens,
   parseMysqlVersion,
   recovers,
+  replicates,
 } from '../../src/core/mysql-versions.ts';
 import { versionNotes, versionWarnings } from '../../src/core/mysqld-data.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
@@ -145,12 +146,29 @@ describe('a redo log that was not closed', () => {
   }
 });
 
+describe('which series replicates from which', () => {
+  const cases: readonly (readonly [source: string, replica: string, expected: boolean | null])[] = [
+    ['8.4.8', '8.4.0', true],
+    ['8.0.40', '8.4.8', true],
+    ['8.4.0', '8.0.42', false],
+    ['9.7.0', '9.2.0', false],
+    ['26.7.0', '9.7.4', false],
+    ['?', '8.4.8', null],
+    ['8.4.8', '?', null],
+  ];
+  for (const [source, replica, expected] of cases) {
+    it(`${replica} from ${source}: ${words.get(expected)}`, () =>
+      expect(replicates(version(source), version(replica))).to.equal(expected));
+  }
+});
+
+const killed = (ordinal: number) => member(ordinal).stale().mysqld('8.0.28').but({ mysqldKilled: true });
 const crashing = (ordinal: number, data: string | null) =>
   member(ordinal).stale().mysqld(data).down('CrashLoopBackOff');
 const refused = (ordinal: number) =>
   holds({ rule: 'VersionRefused', member: ordinal, data: '8.4.8', mysqld: '8.0.42' });
 const logOf = (ordinal: number, before: string | null, after: string | null) =>
-  holds({ rule: 'RedoLogOpen', member: ordinal, before, after, killed: false });
+  holds({ rule: 'RedoLogOpen', member: ordinal, works: false, before, after, killed: false });
 
 describe('a rollout of another version', () => {
   play({
@@ -205,6 +223,23 @@ describe('a rollout of another version', () => {
       three(member(0).stale(), crashing(1, '8.0.28'), member(2).updated().starting()).toMysqld(null),
       logOf(1, '8.0.28', null),
     ),
+    'takes a member that works, although its mysqld was killed before': when(
+      three(member(0).stale().mysqld('8.0.28'), member(1).stale().mysqld('8.0.28'), killed(2)).toMysqld('8.4.8'),
+      evicts('ReplicaHealthy', 2),
+    ),
+    'takes no such member while another one has not come up at the new version': when(
+      stale(5).members(killed(3), member(4).updated().starting()).toMysqld('8.4.8').memory({ verified: true }),
+      holds({ rule: 'RedoLogOpen', member: 3, works: true, before: '8.0.28', after: '8.4.8', killed: true }),
+      { maxUnavailable: 2 },
+    ),
+    'takes one whose redo log every version reads beside another one': when(
+      stale(5)
+        .members(member(3).stale().but({ mysqldKilled: true }), member(4).updated().starting())
+        .toMysqld('8.4.9')
+        .memory({ verified: true }),
+      evicts('ReplicaHealthy', 3),
+      { maxUnavailable: 2 },
+    ),
     'leaves a member whose node does not answer to its own mysqld': when(
       three(member(0).stale(), member(1).stale(), member(2).stale().mysqld('8.0.28').unreachable()).toMysqld('8.4.0'),
       logOf(2, '8.0.28', '8.4.0'),
@@ -230,6 +265,51 @@ describe('a rollout of another version', () => {
   });
 });
 
+describe('a cluster from which another one replicates', () => {
+  const following = (version: string | null) => ({ replicaClusters: [{ cluster: 'shop/copy', version }] });
+
+  play({
+    'gets a newer patch release before it': when(
+      stale().toMysqld('8.4.9').mysql(following('8.4.8')),
+      evicts('ReplicaHealthy', 2),
+    ),
+    'is not held for a cluster whose version nobody knows': when(
+      stale().toMysqld('9.7.4').mysql(following(null)),
+      evicts('ReplicaHealthy', 2),
+    ),
+    'gets a member back that does not work': when(
+      three(member(0).stale(), member(1).stale(), member(2).stale().down('CrashLoopBackOff'))
+        .toMysqld('9.7.4')
+        .mysql(following('8.4.8')),
+      deletes('MemberDown', 2),
+    ),
+  });
+
+  it('lets no member come up at the newer series that somebody else takes', () => {
+    const facts = stale()
+      .members(member(2).stale().terminating(5))
+      .toMysqld('9.7.4')
+      .mysql(following('8.4.8'))
+      .memory({ verified: true, waiting: [0, 1, 2] })
+      .facts();
+    const { step } = decide({ ...facts, strategyKeeper: 'policy' }, defaultPolicy);
+    expect(step).to.deep.include({ kind: 'setStrategy', newPods: 'CurrentRevision' });
+  });
+});
+
+describe('a version that no tag says', () => {
+  const server = { image: 'mysql@sha256:cd', version: { version: '9.7.4', source: 'server' } } as const;
+
+  play({
+    'is that of a member that runs the same image': when(
+      three(member(0).stale().mysqld('8.0.40'), member(1).stale().mysqld('8.0.40'), member(2).updated())
+        .toMysqld(null)
+        .members(member(2).updated().but({ mysqld: server })),
+      holds({ rule: 'VersionRefused', member: 1, data: '8.0.40', mysqld: '9.7.4' }),
+    ),
+  });
+});
+
 describe('what is said of versions', () => {
   const name = (ordinal: number): string => `moco-test-${ordinal}`;
   const situationOf = (given: ClusterBuilder) => survey(given.facts(), defaultPolicy);
@@ -240,6 +320,15 @@ describe('what is said of versions', () => {
       'the update revision cannot start on the data of moco-test-0: mysqld 8.0.42 refuses data that mysqld 8.4.8 has opened: MySQL supports no way back to an older series',
       'moco-test-2 is down, and mysqld 8.0.28 may have left its redo log open: mysqld 8.0.42 does not read a log of that format, so the member has to start at its own revision first',
     ]);
+  });
+
+  it('warns of a mysqld that was killed, where the redo log has another format', () => {
+    const given = three(member(0).stale(), member(1).stale(), killed(2));
+    expect(versionWarnings(situationOf(given.toMysqld('8.4.8')), name)).to.deep.equal([
+      'mysqld 8.0.28 of moco-test-2 was killed (exit code 137). If it is killed again with its pod, it leaves its redo log open, and mysqld 8.4.8 may not read that: raise terminationGracePeriodSeconds and the memory limit, or set innodb_fast_shutdown to 1, before the version changes',
+    ]);
+    const recent = three(member(0).stale(), member(1).stale(), member(2).stale().but({ mysqldKilled: true }));
+    expect(versionWarnings(situationOf(recent.toMysqld('8.4.9')), name)).to.deep.equal([]);
   });
 
   it('says before the rollout that there is no way back', () => {

@@ -20,7 +20,7 @@ import {
   unsettled,
 } from './judged-members.ts';
 import { approved, kept, off, room } from './judged-settings.ts';
-import { redoLogLeft, refusesData } from './judged-versions.ts';
+import { hasOlderReplicaCluster, redoLogLeft, refusesData } from './judged-versions.ts';
 
 /** What a step can need of the whole cluster; true when it is met. */
 type Need = (snapshot: ClusterSnapshot, policy: RolloutPolicy, going: readonly MemberFacts[]) => boolean;
@@ -539,6 +539,9 @@ const readsLog: Need = (snapshot, policy, going) => {
   const broken = ended.filter((one) => !participates(snapshot, one)).map((one) => redoLogLeft(snapshot, one));
   return !broken.includes('other') && broken.filter((left) => left === 'maybe').length < 2;
 };
+/** A cluster that replicates from this one gets the newer series first. */
+const replicasNotOlder: Need = (snapshot, policy, going) =>
+  off(policy, 'ReplicaClusterOlder') || !serves(snapshot, policy, going) || !hasOlderReplicaCluster(snapshot);
 
 /** A copy of hours begins anew: the agent of a replica that runs and is not ready has just said that it makes none. */
 const copiesNothing: Need = (snapshot, policy, going) =>
@@ -560,7 +563,7 @@ type Needs = Readonly<Record<string, Need>>;
 
 /** By what happens, what has to be true of the cluster. Each is said in other words than the rules'. */
 const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
-  brings: { appliedUnlessDown, standsUnlessDown, notKept, comesUpUpdated, opensData, readsLog },
+  brings: { appliedUnlessDown, standsUnlessDown, notKept, comesUpUpdated, opensData, readsLog, replicasNotOlder },
   removes: { unprotected, noneToMake },
   freesClaims: { recentlyRead, keepsItsData },
   mustReturn: { hasANode, isAdmitted },

@@ -46,10 +46,12 @@ describe('a mysqld that was killed', () => {
     projectPod({ ...pod(1), status: { containerStatuses: [{ name: 'mysqld', ...status }] } })?.mysqldKilled;
   const killed = { terminated: { exitCode: 137 } };
 
-  it('shows by the exit code of its last run, while it does not run again', () => {
+  it('shows by the exit code of its last run that has ended', () => {
     expect(killedIn({ state: killed })).to.equal(true);
     expect(killedIn({ state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: killed })).to.equal(true);
-    expect(killedIn({ state: { running: {} }, lastState: killed })).to.equal(false);
+    expect(killedIn({ state: { running: {} }, lastState: killed })).to.equal(true);
+    expect(killedIn({ state: { running: {} }, lastState: { terminated: { exitCode: 0 } } })).to.equal(false);
+    expect(killedIn({ state: { running: {} } })).to.equal(false);
     expect(killedIn({ state: { terminated: { exitCode: 1 } }, lastState: killed })).to.equal(false);
   });
 });

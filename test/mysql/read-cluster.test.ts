@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import { realWorld, type World } from '../../src/base/world.ts';
 import { type AskedMember, readCluster } from '../../src/mysql/read-cluster.ts';
-import { askOpenWrites } from '../../src/mysql/statements.ts';
+import { askOpenWrites, askReplicaAddresses, askWhoItIs } from '../../src/mysql/statements.ts';
 import { caughtUp } from '../core/mysql-readings.ts';
 
 /** What mysql2 has for the other side of a connection, and does not declare. */
@@ -68,7 +68,8 @@ async function serving({ executed, received = '', loginMilliseconds = 0 }: Answe
       connection.sequenceId = 1;
       if (sql.includes('innodb_trx')) answer('42', 'app', '10.0.0.7:1', '3600', 'client');
       else if (sql.includes('setup_instruments')) answer('1');
-      else if (sql.includes('hostname')) answer('here', executed);
+      else if (sql.includes('hostname')) answer('here', executed, '8.4.4');
+      else if (sql.includes('Binlog Dump')) answer('10.0.0.9');
       else if (sql.includes('RECEIVED_TRANSACTION_SET')) answer(executed, received, 'ON', '0', 'ON', '0');
       else if (sql.includes('semi')) answer('2', '1', '1', '1');
       else connection.writeOk();
@@ -120,6 +121,32 @@ describe('what speaks against a step', function () {
     const primary = at('primary', await serve({ executed: `${uuid}:1-1000`, loginMilliseconds: 500 }));
     const { writes } = await readCluster(world, { primary, replicas: [], forSwitchover: true, account }, never);
     expect(writes?.map(({ session, ageSeconds }) => [session, ageSeconds])).to.deep.equal([[42, 3600]]);
+  });
+
+  it('is who a mysqld is, and which replicas are connected to it', async () => {
+    const primary = at('primary', await serve({ executed: `${uuid}:1-1000` }));
+    const { servers: found } = await readCluster(world, { primary, replicas: [], forSwitchover: true, account }, never);
+    expect([...found]).to.deep.equal([['primary', { version: '8.4.4', replicaAddresses: ['10.0.0.9'] }]]);
+  });
+
+  it('is no address where a server says anything else', async () => {
+    const hosts = ['10.0.0.9', 'a-name', '::1', '10.0.0.9; DROP', ...Array.from({ length: 99 }, () => '10.0.0.1')];
+    const found = await askReplicaAddresses(() => Promise.resolve(hosts.map((host) => [host])));
+    expect(found.slice(0, 3)).to.deep.equal(['10.0.0.9', '::1', '10.0.0.1']);
+    expect(found).to.have.length(48);
+  });
+
+  it('is no version where a server says anything else', async () => {
+    const saying = (version: string | null) => askWhoItIs(() => Promise.resolve([['here', '', version]]));
+    for (const [said, version] of [
+      ['8.0.40-debug', '8.0.40'],
+      ['8.4.8', '8.4.8'],
+      ['10.11.6-MariaDB', null],
+      ['x'.repeat(100_000), null],
+      [null, null],
+    ] as const) {
+      expect((await saying(said)).version, said?.slice(0, 20)).to.equal(version);
+    }
   });
 
   it('is no write where nothing shows them', async () => {

@@ -1,5 +1,11 @@
 import { object, text } from '../../base/json.ts';
-import { explainRefusedOpening, type MysqldFacts, parseMysqlVersion, seriesOf } from '../../core/mysql-versions.ts';
+import {
+  explainRefusedOpening,
+  type MysqldFacts,
+  parseMysqlVersion,
+  replicates,
+  seriesOf,
+} from '../../core/mysql-versions.ts';
 import { versionOnVolume } from '../../core/mysqld-data.ts';
 import { pods, secrets, statefulSets } from '../../kube/resource.ts';
 import { nameOf } from '../../kube/store.ts';
@@ -72,7 +78,7 @@ async function newerSources(session: Session, wanted: ReadonlyMap<string, Mysqld
     const [own, other] = [wanted.get(cluster), source === null ? undefined : wanted.get(source)];
     const [before, after] = [own, other].map((one) => one?.version && parseMysqlVersion(one.version.version));
     if (!before || !after) unread.push(cluster);
-    else if (isOlder(seriesOf(before), seriesOf(after))) {
+    else if (replicates(after, before) === false) {
       newer.push(
         `${cluster} gets MySQL ${seriesOf(before)} and replicates from ${source}, which gets ${seriesOf(after)}: MySQL does not support a replica of an older series than its source, so upgrade ${cluster} first`,
       );
@@ -80,8 +86,6 @@ async function newerSources(session: Session, wanted: ReadonlyMap<string, Mysqld
   }
   return { newer, unread };
 }
-
-const isOlder = (series: string, other: string): boolean => series.localeCompare(other, 'en', { numeric: true }) < 0;
 
 /** `namespace/name` of the MySQLCluster whose Service has this name, such as `moco-orders-primary.shop.svc`. */
 function sourceOf(encoded: unknown): string | null {

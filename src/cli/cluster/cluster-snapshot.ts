@@ -218,7 +218,7 @@ export function factsOf(
       policy: { ...defaultPolicy, ...(minReadySeconds !== undefined && { minReadySeconds }) },
       strategy: flagOf(settings.strategy) ?? builtInStrategy,
     },
-    cache: { settingsSources, unavailable: new Map() },
+    cache: { settingsSources, unavailable: new Map(), replicaClustersAt: () => [] },
     fleet: { factsFor: () => noFleet },
     checks: {
       factsFor: (_, checks) =>

@@ -1,4 +1,6 @@
 import type { HistoryEntry } from '../../api/rollout-status.ts';
+import { object } from '../../base/json.ts';
+import { mysqldIn } from '../../moco/mysqld-version.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { type TemplateDifference, templateDifferences } from '../../moco/template-changes.ts';
@@ -7,6 +9,7 @@ import { clusterNamed, rolloutOf } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Revision, revisionBefore, revisionNamed, revisionsOf } from '../cluster/template-revisions.ts';
 import { anyText } from '../option.ts';
+import { mysqlChange } from '../terminal/cluster-lines.ts';
 import {
   brief,
   changeInWords,
@@ -68,17 +71,24 @@ function rowsOf(revisions: readonly Revision[], history: readonly HistoryEntry[]
     const before = revisionBefore(revisions, revision);
     const changes = before ? templateDifferences(before.template, revision.template).map(inWords) : [];
     const own = history.filter((entry) => entry.revision === revision.name);
-    const row = { ...shown(revision), rollout: null as HistoryEntry | null, changes };
+    const mysql = mysqldIn(object(object(revision.template)['spec'])).version?.version ?? null;
+    const row = { ...shown(revision), rollout: null as HistoryEntry | null, mysql, changes };
     return own.length === 0
       ? [row]
-      : own.map((rollout) => ({ ...row, rollout, changes: recorded(rollout) ?? changes }));
+      : own.map((rollout) => ({
+          ...row,
+          rollout,
+          mysql: mysqlChange(rollout) ?? mysql,
+          changes: recorded(rollout) ?? changes,
+        }));
   });
   const gone = history
     .filter((entry) => revisions.every((revision) => revision.name !== entry.revision))
     .map((rollout) => {
       const hash = revisionHash(rollout.revision, name);
       // Kubernetes no longer keeps the template.
-      return { number: null, hash, createdAt: null, rollout, changes: recorded(rollout) ?? [] };
+      const [mysql, changes] = [mysqlChange(rollout), recorded(rollout) ?? []];
+      return { number: null, hash, createdAt: null, rollout, mysql, changes };
     });
   return [...gone, ...kept];
 }
@@ -89,18 +99,19 @@ const inWords = (one: TemplateDifference): string => (one.path.endsWith('.image'
 const mostChanges = 2;
 
 function historyTable(rows: readonly Row[], { host }: Session, { namespace, name }: ClusterRecord): readonly Line[] {
-  const cells = rows.map(({ number, hash, rollout, changes, createdAt }): readonly Line[] => [
+  const cells = rows.map(({ number, hash, rollout, mysql, changes, createdAt }): readonly Line[] => [
     line(String(number ?? '-'), 'bold'),
     line(hash),
     line(rollout?.startedAt ?? createdAt ?? '-'),
     line(rollout === null ? '-' : brief(tookSeconds(rollout))),
     line(rollout?.outcome ?? '-', rollout?.outcome === 'Complete' ? 'green' : 'yellow'),
     line(String(rollout?.switchovers ?? '-')),
+    line(mysql ?? '-'),
     line(someOf(changes, mostChanges)),
   ]);
   const hint = `  show what a revision changed: ${host.program} history ${name} -n ${namespace} --revision=N`;
   return [
-    ...table(['REVISION', 'HASH', 'STARTED', 'TOOK', 'OUTCOME', 'SWITCHOVERS', 'CHANGES'], cells),
+    ...table(['REVISION', 'HASH', 'STARTED', 'TOOK', 'OUTCOME', 'SWITCHOVERS', 'MYSQL', 'CHANGES'], cells),
     ...(host.terminal() === null ? [] : [[], line(hint, 'dim')]),
   ];
 }

@@ -3,6 +3,7 @@ import { type Json, milliseconds, object, text } from '../../base/json.ts';
 import { nameOf } from '../../kube/store.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { hasDifferentMysql, mysqlChange, mysqldText } from '../terminal/cluster-lines.ts';
 import { behind, brief, changeInWords, counted } from '../terminal/lines.ts';
 import type { ClusterView } from '../terminal/view.ts';
 import { document, type Html, html, instant, timeOfDay } from './document.ts';
@@ -66,6 +67,7 @@ function timelineOf(
   return {
     ...figures,
     hash: revisionHash(entry.revision, name),
+    mysql: mysqlChange(entry),
     from: entry.from === undefined ? null : revisionHash(entry.from, name),
     lanes: Array.from({ length: replicas }, (_, ordinal) => laneOf(ordinal)),
     marks: during.flatMap(({ at, reason, action, note }): readonly Mark[] => {
@@ -111,15 +113,20 @@ function plainTable(titles: readonly string[], rows: readonly (readonly string[]
 
 function present({ phase, hold, members, standing }: ClusterView): Html {
   const isKnown = members.some(({ replication }) => replication !== null);
-  const rows = members.map(({ name, role, state, replication, says }) => [
+  const showsMysql = hasDifferentMysql(members);
+  const rows = members.map(({ name, role, state, mysqld, replication, says }) => [
     name,
     role,
     state,
+    ...(showsMysql ? [mysqldText({ mysqld }, true)] : []),
     ...(isKnown ? [behind(replication)] : []),
     says,
   ]);
   const lines = [...(hold === null ? [] : [['waiting', `${hold.rule}: ${hold.message}`] as const]), ...standing];
-  const table = plainTable(['Member', 'Role', 'State', ...(isKnown ? ['Behind'] : []), 'Verdict'], rows);
+  const table = plainTable(
+    ['Member', 'Role', 'State', ...(showsMysql ? ['MySQL'] : []), ...(isKnown ? ['Behind'] : []), 'Verdict'],
+    rows,
+  );
   return html`<div>
 <h2>Now <span class="outcome">${phase}</span></h2>
 ${lines.map(([label, sentence]) => html`<p>${label}: ${sentence}</p>\n`)}${table}
@@ -139,6 +146,7 @@ function section(timeline: Timeline, nowMilliseconds: number): Html {
     counted(timeline.disruptions, 'disruption'),
     `${counted(timeline.switchovers, 'switchover')}${inSeconds}`,
     ...(avoided.restarts === 0 ? [] : [spared]),
+    ...(timeline.mysql === null ? [] : [`MySQL ${timeline.mysql}`]),
     ...(from === null ? [] : [`before it ${from}`]),
   ];
   const waits = marks.map(

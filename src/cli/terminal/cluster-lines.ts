@@ -1,3 +1,4 @@
+import type { HistoryEntry } from '../../api/rollout-status.ts';
 import type { VerdictKind } from '../../core/decision.ts';
 import { isAlarming, isRequestedByUser, isRoutine, ruleAttributes } from '../../core/rules/catalogue.ts';
 import { byName, nameOf } from '../../kube/store.ts';
@@ -209,6 +210,7 @@ const labelled = (label: string, text: Line, style: Style): Line => [
 
 function membersTable(members: readonly MemberView[], isWide: boolean): readonly Line[] {
   const isKnown = members.some(({ replication }) => replication !== null);
+  const showsMysql = isWide || hasDifferentMysql(members);
   const rows = members.map((member): readonly Line[] => {
     const { name, role, revision, updated, state, verdict, replication, says } = member;
     return [
@@ -219,14 +221,30 @@ function membersTable(members: readonly MemberView[], isWide: boolean): readonly
         piece(revision === null ? '' : updated ? 'updated' : 'stale', updated ? 'green' : 'yellow'),
       ],
       line(state, state === 'participating' ? 'green' : state === 'down' || state === 'unreachable' ? 'red' : 'yellow'),
+      ...(showsMysql ? [line(mysqldText(member, isWide), member.mysqld === null ? 'dim' : 'plain')] : []),
       ...(isWide ? [dataOf(member)] : []),
       ...(isKnown ? [lag(replication)] : []),
       line(says, tones[verdict as VerdictKind] ?? 'plain'),
     ];
   });
-  const more = [...(isWide ? ['DATA'] : []), ...(isKnown ? ['BEHIND'] : [])];
+  const more = [...(showsMysql ? ['MYSQL'] : []), ...(isWide ? ['DATA'] : []), ...(isKnown ? ['BEHIND'] : [])];
   return table(['MEMBER', 'ROLE', 'REVISION', 'STATE', ...more, 'VERDICT'], rows, '  ');
 }
+
+/** Members run different versions of mysqld, as far as these are known. */
+export const hasDifferentMysql = (members: readonly Pick<MemberView, 'mysqld'>[]): boolean =>
+  new Set(members.map(({ mysqld }) => mysqld?.version)).size > 1;
+
+/** With the source of the version, if `isWide`. */
+export const mysqldText = ({ mysqld }: Pick<MemberView, 'mysqld'>, isWide: boolean): string =>
+  mysqld === null ? 'unknown' : `${mysqld.version}${isWide ? ` (${mysqld.source})` : ''}`;
+
+/** `8.0.40 → 8.4.8`, one version if it stays, or `null` if the version of the rollout is not known. */
+export const mysqlChange = ({ mysql }: Pick<HistoryEntry, 'mysql'>): string | null => {
+  const { from, to } = mysql ?? {};
+  if (to === undefined) return null;
+  return from === undefined || from === to ? to : `${from} → ${to}`;
+};
 
 /** The newest mysqld that has started on the data of a member. */
 function dataOf({ data, revision }: MemberView): Line {

@@ -72,6 +72,7 @@ export function viewOf(
         name: `${statefulSetName(name)}-${member.ordinal}`,
         revision: hashOf(member.revision),
         data: member.data ? { ...member.data, revision: revisionHash(member.data.revision, name) } : null,
+        mysqld: member.mysqld ?? null,
         // What MySQL itself says, if it was asked recently.
         replication: member.replication ?? null,
         says: verdictSentence(member, spec, progress),

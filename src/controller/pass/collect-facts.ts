@@ -34,7 +34,7 @@ import { keeperKnown, type Memory, type Refusal, refusalStands } from './memory.
 
 /** The inputs of facts that are neither objects of the cluster nor its memory. */
 export interface Dependencies {
-  readonly cache: Pick<Cache, 'settingsSources' | 'unavailable'>;
+  readonly cache: Pick<Cache, 'settingsSources' | 'unavailable' | 'replicaClustersAt'>;
   readonly world: Pick<World, 'wall' | 'monotonic'>;
   /** The values of the flags, for fields that the user leaves out. */
   readonly defaults: DefaultSettings;
@@ -108,7 +108,7 @@ export function collectFacts(
       rollout,
       policy,
       settings,
-      sources: { checks, mysql },
+      sources: { cache, checks, mysql },
       ages,
       nowMilliseconds: world.monotonic(),
     };
@@ -174,7 +174,7 @@ export function collectFacts(
  * strategy. `null` if policies can be read, if the kind does not exist, or if the controller is meant to work without
  * policies and none was in force.
  */
-function policiesUnreadable({ unavailable }: Dependencies['cache'], rollout: MySQLRollout | null): string | null {
+function policiesUnreadable({ unavailable }: Pick<Cache, 'unavailable'>, rollout: MySQLRollout | null): string | null {
   const policies = unavailable.get(policyKind.kind);
   if (policies === undefined || policies.why === 'NotFound') return null;
   const wasInForce = Object.values(rollout?.status?.settings ?? {}).some(({ source }) => isPolicySource(source));
@@ -185,7 +185,7 @@ function policiesUnreadable({ unavailable }: Dependencies['cache'], rollout: MyS
 }
 
 /** Why it is not known which clusters go first, or `null`. */
-function sequencesUnreadable({ unavailable }: Dependencies['cache']): string | null {
+function sequencesUnreadable({ unavailable }: Pick<Cache, 'unavailable'>): string | null {
   const sequences = unavailable.get(sequenceKind.kind);
   if (sequences === undefined || sequences.why === 'NotFound' || sequences.isIntended) return null;
   return sequences.message;

@@ -23,7 +23,7 @@ import type { RecentNodes } from './recent-nodes.ts';
 
 /** The sources besides the API server. */
 export interface Sources {
-  readonly cache: Pick<Cache, 'settingsSources'>;
+  readonly cache: Pick<Cache, 'settingsSources' | 'replicaClustersAt'>;
   readonly delays: DelayReader;
   readonly members: MemberReader;
   readonly moco: MocoReader;
@@ -94,6 +94,7 @@ export interface Given {
   readonly policy: RolloutPolicy;
   readonly settings: Pick<Settings, 'checks'>;
   readonly sources: Pick<Sources, 'mysql'> & {
+    readonly cache: Pick<Cache, 'replicaClustersAt'>;
     readonly checks: Pick<Sources['checks'], 'factsFor'>;
   };
   readonly ages: Ages;

@@ -6,12 +6,12 @@ import type { MemberReading, MemberSaid, MysqlReading, OpenWrite } from '../../c
 import { againstItself, freshSeconds, lastingSeconds, silenceSeconds } from '../../core/replicas-behind.ts';
 import { longWriteSeconds } from '../../core/rules/long-write.ts';
 import { andMore } from '../../core/sentences.ts';
-import type { ClusterSnapshot } from '../../core/snapshot.ts';
+import type { ClusterSnapshot, MemberFacts } from '../../core/snapshot.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import type { OpenWriteNow } from '../../mysql/statements.ts';
 import { memberName } from '../facts/member-name.ts';
 import { type Answered, answered, answerFacts, seriesMilliseconds } from './answers.ts';
-import type { Asking, Observed, Row } from './asking.ts';
+import type { Asking, Given, Observed, Row } from './asking.ts';
 
 // The question `mysql`: queries MySQL itself, and defines how long each part of an answer counts.
 
@@ -20,6 +20,10 @@ interface KnownMysql extends Pick<MysqlReading, 'writes'> {
   /** Why no member can be asked, since the first of the consecutive failures. */
   readonly problem: { readonly message: string; readonly sinceMilliseconds: number } | null;
   readonly members: ReadonlyMap<string, Answered<MemberSaid> & Pick<MemberReading, 'last'>>;
+  /** The version of each mysqld, by the uid of its pod. */
+  readonly versions: ReadonlyMap<string, string>;
+  /** When a member of another cluster with this address was last seen to be connected to a member. */
+  readonly replicaAddresses: ReadonlyMap<string, number>;
   /** Since when a switchover waits for writes, or `null`. */
   readonly waitingSinceMilliseconds: number | null;
   readonly atMilliseconds: number;
@@ -29,17 +33,23 @@ interface KnownMysql extends Pick<MysqlReading, 'writes'> {
 const sameMilliseconds = 3000;
 /** An older answer belongs to an earlier step, and is no longer shown. */
 const recentSeconds = 60;
+/** A replica that reconnects is away for less time. */
+const connectedMilliseconds = 600_000;
 
-export const mysql: Row<'mysql', KnownMysql | null, Pick<ClusterSnapshot, 'mysql'>> = {
+export const mysql: Row<
+  'mysql',
+  KnownMysql | null,
+  Pick<ClusterSnapshot, 'mysql'>,
+  Pick<MemberFacts, 'serverVersion'>
+> = {
   asks: 'every member whose mysqld runs, the primary first, with the account that MOCO makes for reading (`ReplicationFacts`)',
   lasts: `${freshSeconds} s; an answer against a member ${lastingSeconds} s`,
   silence:
     'a replica counts as behind for `replicaDelayGraceSeconds`, but at least for `silentMemberGraceSeconds`, then as without the feature gate; an answer against it stands',
   initial: null,
   ask: ({ for: step }, asking, before) => readMysql(step === 'switchover', asking, before),
-  facts: (known, { sources, nowMilliseconds }) => ({
-    mysql: sources.mysql === undefined ? null : mysqlFacts(known, nowMilliseconds),
-  }),
+  facts: (known, given) => ({ mysql: given.sources.mysql === undefined ? null : mysqlFacts(known, given) }),
+  memberFacts: (known) => (pod) => ({ serverVersion: known?.versions.get(pod.uid) ?? null }),
   confirm: {
     order: 'beforeClock',
     plan: ({ for: step }, asking, before) => ({
@@ -74,6 +84,7 @@ async function readMysql(
     problem: message,
     said,
     writes,
+    servers,
   } = await sources.mysql.ask({ cluster, primary, replicas, forSwitchover }, signal);
   const isSeries = before !== null && atMilliseconds - before.atMilliseconds < seriesMilliseconds;
   const last = isSeries ? before : null;
@@ -99,9 +110,20 @@ async function readMysql(
       log.warn({ cluster: key, member: name, reason: one.message }, 'Failed to query mysqld');
     }
   }
+  const versions = objects.pods.flatMap(({ uid }) => {
+    const version = servers.get(uid)?.version ?? before?.versions.get(uid) ?? null;
+    return version === null ? [] : [[uid, version] as const];
+  });
+  // Whatever else a mysqld reports is not kept.
+  const connected = [...servers.values()]
+    .flatMap(({ replicaAddresses }) => replicaAddresses)
+    .filter((address) => sources.cache.replicaClustersAt([address], key).length > 0);
+  const earlier = [...(before?.replicaAddresses ?? [])].filter(([, at]) => atMilliseconds - at < connectedMilliseconds);
   return {
     problem,
     members: new Map(members),
+    versions: new Map(versions),
+    replicaAddresses: new Map([...earlier, ...connected.map((address) => [address, atMilliseconds] as const)]),
     ...writesAfter(forSwitchover ? writes : 'not asked', { last, open }, world, atMilliseconds),
     atMilliseconds,
   };
@@ -150,9 +172,18 @@ function sinceOf({ session, ageSeconds }: OpenWriteNow, before: readonly OpenWri
 
 const isRunning = (pod: PodRecord): boolean => pod.deletionTimestamp === null && mysqldOf(pod)?.state === 'running';
 
-function mysqlFacts(known: KnownMysql | null, nowMilliseconds: number): MysqlReading {
-  if (known === null) return { ageSeconds: null, problem: null, members: [], writes: null, waitedForWritesSeconds: 0 };
-  const { problem, members, writes, waitingSinceMilliseconds: waitingSince, atMilliseconds } = known;
+function mysqlFacts(known: KnownMysql | null, { key, sources, nowMilliseconds }: Given): MysqlReading {
+  if (known === null) {
+    return {
+      ageSeconds: null,
+      problem: null,
+      members: [],
+      writes: null,
+      waitedForWritesSeconds: 0,
+      replicaClusters: [],
+    };
+  }
+  const { problem, members, writes, replicaAddresses, waitingSinceMilliseconds: waitingSince, atMilliseconds } = known;
   return {
     ageSeconds: (nowMilliseconds - atMilliseconds) / 1000,
     problem: problem && {
@@ -165,6 +196,10 @@ function mysqlFacts(known: KnownMysql | null, nowMilliseconds: number): MysqlRea
     }),
     writes,
     waitedForWritesSeconds: waitingSince === null ? 0 : (nowMilliseconds - waitingSince) / 1000,
+    replicaClusters: sources.cache.replicaClustersAt(
+      [...replicaAddresses].flatMap(([ip, at]) => (nowMilliseconds - at < connectedMilliseconds ? [ip] : [])),
+      key,
+    ),
   };
 }
 

@@ -69,7 +69,7 @@ type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends
   : never;
 type FactsOf<Kind extends QuestionKind> = Kind extends QuestionKind ? ReturnType<Questions[Kind]['facts']> : never;
 type MemberFactsOf<Kind extends QuestionKind> = Kind extends QuestionKind
-  ? Questions[Kind] extends Row<Kind, infer _, infer _, infer Member>
+  ? Questions[Kind] extends Row<Kind, infer _Answer, infer _Facts extends Partial<ClusterSnapshot>, infer Member>
     ? Member
     : never
   : never;

@@ -8,6 +8,8 @@ import {
 } from '../../api/rollout-status.ts';
 import { omitUndefined } from '../../base/json.ts';
 import type { Decision } from '../../core/decision.ts';
+import { sortedVersions } from '../../core/mysql-versions.ts';
+import { updateMysqld, versionOfMysqld } from '../../core/mysqld-data.ts';
 import { explainEvidence } from '../../core/sentences.ts';
 import type { MemberFacts } from '../../core/snapshot.ts';
 import { ordinalOf } from '../../moco/names.ts';
@@ -65,6 +67,7 @@ export function progressOf(context: StatusContext, members: readonly MemberStatu
       ...context,
       ownWrites: memory.unseen.writes,
     }),
+    mysql: mysqlOf(known, context),
     changes: known.changes ?? changesRead(known, memory),
   });
 }
@@ -115,6 +118,14 @@ function mostCommonStale(members: Decision['members']): string | undefined {
     if (!updated && revision) counts.set(revision, (counts.get(revision) ?? 0) + 1);
   }
   return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0];
+}
+
+/** The first version before the rollout stays: later members may have others, and none is left in the end. */
+function mysqlOf({ mysql, revision }: RolloutProgress, context: StatusContext): RolloutProgress['mysql'] {
+  const stale = context.snapshot.members.filter((member) => member.revision !== revision);
+  const from = mysql?.from ?? sortedVersions(stale.map(({ mysqld }) => versionOfMysqld(context, mysqld)))[0];
+  const to = updateMysqld(context)?.version ?? mysql?.to;
+  return from === undefined && to === undefined ? undefined : { ...(from && { from }), ...(to && { to }) };
 }
 
 function changesRead(

@@ -2,6 +2,8 @@ import type { Intent, MemberStatus, RolloutProgress, RolloutStatus } from '../..
 import { omitUndefined } from '../../base/json.ts';
 import type { MemberReport } from '../../core/decision.ts';
 import { explainInPlace } from '../../core/in-place.ts';
+import { sortedVersions } from '../../core/mysql-versions.ts';
+import { versionOfMysqld } from '../../core/mysqld-data.ts';
 import { phase } from '../../core/reports.ts';
 import { explainEvidence, explainRecreated } from '../../core/sentences.ts';
 import type { ClusterSnapshot, StatefulSetFacts } from '../../core/snapshot.ts';
@@ -49,6 +51,7 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
     readyReplicas: decision.members.filter((member) => member.ready).length,
     currentReplicas: snapshot.members.filter((member) => member.revision === statefulSet?.currentRevision).length,
     primary: cluster.primaryIndex >= 0 ? cluster.primaryIndex : undefined,
+    mysqlVersion: sortedVersions(snapshot.members.map(({ mysqld }) => versionOfMysqld(context, mysqld))).at(-1),
     hold,
     members,
     intent: intent ?? context.unresolved ?? undefined,
@@ -117,6 +120,11 @@ function updateOf({ members }: ClusterSnapshot, ordinal: number): string | undef
   return inPlace === null ? undefined : explainInPlace(inPlace);
 }
 
+function mysqldOf(context: StatusContext, ordinal: number): MemberStatus['mysqld'] {
+  const facts = context.snapshot.members.find((member) => member.ordinal === ordinal);
+  return versionOfMysqld(context, facts?.mysqld ?? null) ?? undefined;
+}
+
 function memberMessage({ recreated, evidence }: MemberReport): string | undefined {
   const sentences = [recreated && explainRecreated(recreated), evidence && explainEvidence(evidence)];
   return sentences.filter((one) => one !== null).join('; ') || undefined;
@@ -140,6 +148,7 @@ function memberStatuses(context: StatusContext): readonly MemberStatus[] {
       rule: (rule === decision.hold?.rule ? shown?.hold.rule : rule) ?? undefined,
       message: memberMessage(member),
       update: updateOf(snapshot, ordinal),
+      mysqld: mysqldOf(context, ordinal),
       // While MOCO re-creates the StatefulSet, it is unknown which members are up to date, so nothing changes.
       ...answeredMemberFields(memory.answers, context, ordinal),
       updatedAt: updated ? (since ?? seen) : objects.statefulSet?.updateRevision ? undefined : since,

@@ -1,11 +1,15 @@
 import {
+  explainOlderReplicaCluster,
   explainOpenRedoLog,
   explainRefusedData,
+  type OlderReplicaCluster,
   type OpenRedoLog,
   openRedoLog,
   type RefusedData,
   refusedData,
+  replicaClusterBehind,
 } from '../mysqld-data.ts';
+import { asksForLasting, lastingSeconds } from '../replicas-behind.ts';
 import { dueMembers } from '../situation.ts';
 import { type Asked, rule } from './rule.ts';
 
@@ -32,7 +36,7 @@ export const mysqldVersions = {
     meaning:
       'A member is down, and the mysqld of the update revision may be unable to read the redo log that the member left open.',
     details:
-      'InnoDB recovers only a redo log of its own format, which has stayed the same since 8.0.30: "Upgrade is not supported after a crash". If the versions are not known, such members get the update revision one after the other, never two at once. If mysqld has never started in the pod, the redo log counts as closed.',
+      'InnoDB recovers only a redo log of its own format, which has stayed the same since 8.0.30: "Upgrade is not supported after a crash". If the versions are not known, or if a working member may leave its log open because its mysqld was killed before (exit code 137), such members get the update revision one after the other, never two at once. If mysqld has never started in the pod, the redo log counts as closed.',
     endedBy: ['the members', 'a person'],
     ends: 'By itself, when the member works again at its own revision. Look at the log of its mysqld. If only the new template lets it start, change the template first and the version of MySQL afterwards.',
     overridable: true,
@@ -41,7 +45,32 @@ export const mysqldVersions = {
     alarms: true,
     assumed: null,
   }),
+  ReplicaClusterOlder: rule<OlderReplicaCluster>({
+    holds: (asked) => olderReplicaCluster(asked),
+    asks: (_, situation) => asksForLasting(situation),
+    sentence: explainOlderReplicaCluster,
+    meaning: 'Another cluster replicates from this one, and its MySQL is of an older series than the update revision.',
+    details:
+      'MySQL does not support a replica of an older series than its source, so the replica cluster is upgraded first. With the feature gate `ReplicationFacts` the members of this cluster report which replicas are connected, and those of MySQLClusters with `spec.replicationSourceSecretName` count. Without the gate, or if the controller does not see that cluster, nothing is held: `check` compares the versions where you may read the Secret. Members that do not work are replaced anyway.',
+    endedBy: ['a person'],
+    ends: 'By itself, once every member of the replica cluster has a mysqld of the series. Upgrade that cluster first.',
+    overridable: true,
+    overriding:
+      'moco-rollout then upgrades this cluster, and replication to the other one may break: if it does, that cluster has to be upgraded or cloned again',
+    assumed: null,
+  }),
 };
+
+/** Somebody else's pod may come back at its own revision, so it waits as well. */
+function olderReplicaCluster({ situation, effects, members }: Asked): OlderReplicaCluster | null {
+  const isWaiting = effects.some(({ kind, member }) => kind === 'comesUpdated' || member === null);
+  if (!isWaiting && !members.some(({ participates }) => participates)) return null;
+  const found = replicaClusterBehind(situation);
+  const ageSeconds = situation.snapshot.mysql?.ageSeconds ?? null;
+  // The members are asked again then.
+  if (found !== null && ageSeconds !== null) situation.deadlines.reached(ageSeconds, lastingSeconds);
+  return found;
+}
 
 /** A working member waits for the data of every due member, any other member only for its own data. */
 function versionRefused({ situation, members, effects }: Asked): RefusedData | null {

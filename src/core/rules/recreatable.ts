@@ -1,5 +1,6 @@
 import { changed } from '../expected.ts';
 import { clones, parseMysqlVersion } from '../mysql-versions.ts';
+import { updateMysqld } from '../mysqld-data.ts';
 import {
   type EndingClaim,
   freshRecreatableSeconds,
@@ -120,8 +121,8 @@ export const unread = {
 };
 
 /** Why a member that has lost its data would stay empty: MySQL clones only within a series. `null` if it can clone. */
-function uncloneableAt({ primary, snapshot }: Situation): { readonly donor: string; readonly mysqld: string } | null {
-  const [donor, mysqld] = [primary?.facts.mysqld.version?.version, snapshot.statefulSet?.mysqld.version?.version];
+function uncloneableAt(situation: Situation): { readonly donor: string; readonly mysqld: string } | null {
+  const [donor, mysqld] = [situation.primary?.facts.mysqld.version?.version, updateMysqld(situation)?.version];
   if (donor === undefined || mysqld === undefined) return null;
   return clones(parseMysqlVersion(donor), parseMysqlVersion(mysqld)) === false ? { donor, mysqld } : null;
 }

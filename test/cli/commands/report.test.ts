@@ -52,6 +52,17 @@ describe('report', () => {
     expect(out).to.contain('<td>moco-test-1</td><td>updated in place, but mysqld restarted anyway</td>');
   });
 
+  it('says from which version of MySQL to which one', async () => {
+    const [entry] = recordedHistory;
+    const mysql = { from: '8.0.40', to: '8.4.8' };
+    cluster.server.change(rolloutKind, 'test', { status: { history: [{ ...entry, mysql }] } });
+    expect((await cluster.run('report', 'test')).out).to.contain('MySQL 8.0.40 → 8.4.8');
+    const { out } = await cluster.run('history', 'test');
+    expect(out)
+      .to.match(/SWITCHOVERS +MYSQL +CHANGES/)
+      .and.to.contain(' 8.0.40 → 8.4.8 ');
+  });
+
   it('shows a cluster without any rollout', async () => {
     cluster.server.remove(rolloutKind, 'test');
     expect((await cluster.run('report', 'test')).out).to.contain('No rollout has been seen yet.');

@@ -52,6 +52,25 @@ describe('status and plan', () => {
     );
   });
 
+  it('show the version of mysqld of each member where they differ, and its source with --output=wide', async () => {
+    const { server, bench } = cluster;
+    await bench.start().work();
+    expect((await cluster.run('status', 'test')).out).not.to.contain('MYSQL');
+    const members = [
+      { ...bench.status.members?.[0], mysqld: { version: '8.0.40', source: 'server' } },
+      { ...bench.status.members?.[1], mysqld: null },
+      { ...bench.status.members?.[2], mysqld: { version: '8.4.8', source: 'tag' } },
+    ];
+    server.change(rolloutKind, 'test', { status: { members } });
+    const { out } = await cluster.run('status', 'test');
+    expect(out).to.match(/MEMBER +ROLE +REVISION +STATE +MYSQL +VERDICT/);
+    expect(out)
+      .to.match(/moco-test-0 .* 8\.0\.40 +\w/)
+      .and.to.match(/moco-test-1 .* unknown +\w/);
+    expect((await cluster.run('status', 'test', '-o', 'wide')).out).to.match(/moco-test-2 .* 8\.4\.8 \(tag\) +/);
+    expect((await cluster.run('report', 'test')).out).to.contain('<td>8.0.40 (server)</td>');
+  });
+
   it('say which rules are overridden, until when, by whom and why', async () => {
     const override = { rule: 'BackupRunning', until: '2026-07-01T12:30:00Z', reason: 'known', by: 'me' };
     cluster.bench.changeRollout({ spec: { overrides: [override], paused: true } });

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
+import { pods, statefulSets } from '../../../src/kube/resource.ts';
+import { clusterKind } from '../../../src/moco/names.ts';
 import { caughtUp, openWrite } from '../../core/mysql-readings.ts';
 import { Bench, member, passes } from '../bench.ts';
+import { pod, recorded } from '../moco-objects.ts';
 
 const behind = { ...caughtUp, missing: 145 } as const;
 const silent = { kind: 'unknown', message: 'no answer within 1 s' } as const;
@@ -214,5 +217,62 @@ describe('the controller that may ask MySQL', () => {
     await passes(bench, program, 75);
     expect(await program.registry.metrics()).not.to.contain('not_received{');
     expect(bench.status.members?.some(({ replication }) => replication !== undefined)).to.equal(false);
+  });
+
+  /** The version of the image in the template, and of the pods of a cluster `copy` beside it. */
+  function replicated(from: string, copy: string): Bench {
+    const bench = new Bench();
+    const mysqldOf = (version: string) => ({ containers: [{ name: 'mysqld', image: `mysql:${version}` }] });
+    bench.server.change(statefulSets, 'moco-test', { spec: { template: { spec: mysqldOf(from) } } });
+    const labels = { ...recorded.pod.metadata.labels, 'app.kubernetes.io/instance': 'copy' };
+    const { metadata, spec, status } = recorded.mysqlCluster;
+    bench.server.create(clusterKind, {
+      metadata: { ...metadata, name: 'copy' },
+      spec: { ...spec, replicationSourceSecretName: 'source' },
+      status,
+    });
+    bench.server.create(pods, {
+      ...pod(0),
+      metadata: { name: 'moco-copy-0', labels },
+      spec: mysqldOf(copy),
+      status: { podIP: '10.1.2.3' },
+    });
+    bench.mysql.server = { version: null, replicaAddresses: ['10.1.2.3', '10.9.9.9'] };
+    return bench;
+  }
+
+  it('takes nobody while a cluster that is connected to it has an older series, until that one is upgraded', async () => {
+    const bench = replicated('8.4.8', '8.0.40');
+    const program = bench.startAsking();
+    await passes(bench, program, 3);
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold).to.include({
+      rule: 'ReplicaClusterOlder',
+      message:
+        'cluster default/copy replicates from this one and has mysqld 8.0.40: MySQL does not support a replica of an older series than its source (8.4.8), so upgrade default/copy first',
+    });
+    const asked = bench.mysql.asked.length;
+    await passes(bench, program, 60);
+    expect(bench.mysql.asked.length - asked).to.be.within(1, 3);
+    bench.server.change(pods, 'moco-copy-0', {
+      spec: { containers: [{ name: 'mysqld', image: 'mysql:8.4.8' }] },
+    });
+    await passes(bench, program, 40);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('waits for no cluster that replicates from another one', async () => {
+    const bench = replicated('8.4.8', '8.0.40');
+    bench.mysql.server = { version: null, replicaAddresses: ['10.9.9.9'] };
+    await passes(bench, bench.startAsking(), 3);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('knows by MySQL which version has started on the data, whatever the tag says', async () => {
+    const bench = replicated('8.0.40', '8.0.40');
+    bench.mysql.server = { version: '8.4.8', replicaAddresses: [] };
+    await passes(bench, bench.startAsking(), 3);
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold).to.include({ rule: 'VersionRefused' });
   });
 });

@@ -303,6 +303,24 @@ describe('the status of a rollout', () => {
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
+  it('names the newest version of mysqld, and for each member the version and its source', async () => {
+    const bench = new Bench();
+    const spec = { containers: [{ name: 'mysqld', image: 'mysql:8.0.40' }] };
+    bench.server.change(pods, 'moco-test-1', { spec });
+    bench.mysql.server = { version: '8.4.9', replicaAddresses: [] };
+    bench.mysql.says('moco-test-1', { kind: 'unknown', message: 'no' });
+    const program = bench.startAsking();
+    await program.work();
+    await program.reportAll();
+    expect(bench.status.mysqlVersion).to.equal('8.4.9');
+    expect(bench.status.members?.map(({ mysqld }) => mysqld)).to.deep.equal([
+      { version: '8.4.9', source: 'server' },
+      { version: '8.0.40', source: 'tag' },
+      { version: '8.4.9', source: 'server' },
+    ]);
+    expect(bench.status.rollout?.mysql).to.deep.equal({ from: '8.0.40', to: '8.4.8' });
+  });
+
   it('describes each existing member', async () => {
     const bench = new Bench();
     bench.server.admit = heldByMoco;
@@ -321,6 +339,7 @@ describe('the status of a rollout', () => {
         state: 'participating',
         verdict: 'Waiting',
         rule: 'Paused',
+        mysqld: { version: '8.4.8', source: 'tag' },
         data: { revision: revisionBefore, version: '8.4.8' },
       },
       {
@@ -332,6 +351,7 @@ describe('the status of a rollout', () => {
         verdict: 'Next',
         rule: 'Paused',
         message: 'container mysqld waits: ImagePullBackOff',
+        mysqld: { version: '8.4.8', source: 'tag' },
       },
       {
         ordinal: 2,

@@ -7,6 +7,8 @@ import { type Examples, held, next } from './example.ts';
 const crashing = (ordinal: number, version: string | null) =>
   member(ordinal).stale().mysqld(version).down('CrashLoopBackOff');
 
+const following = (version: string | null) => ({ replicaClusters: [{ cluster: 'shop/copy', version }] });
+
 export const examples: Examples<keyof typeof mysqldVersions> = {
   VersionRefused: {
     applies: held(stale().toMysqld('8.0.42'), { member: 2, data: '8.4.8', mysqld: '8.0.42' }),
@@ -20,6 +22,7 @@ export const examples: Examples<keyof typeof mysqldVersions> = {
   RedoLogOpen: {
     applies: held(three(member(0).stale(), member(1).stale(), crashing(2, '8.0.28')).toMysqld('8.4.8'), {
       member: 2,
+      works: false,
       before: '8.0.28',
       after: '8.4.8',
       killed: false,
@@ -30,8 +33,19 @@ export const examples: Examples<keyof typeof mysqldVersions> = {
       deletes('MemberDown', 2),
     ),
     alsoSays: [
-      { member: 2, before: null, after: null, killed: true },
+      { member: 2, works: true, before: '8.0.28', after: '8.4.8', killed: true },
+      'mysqld 8.0.28 of moco-test-2 was killed (exit code 137). If it is killed again with its pod, it leaves its redo log open, and mysqld 8.4.8 may not read that: raise terminationGracePeriodSeconds and the memory limit, or set innodb_fast_shutdown to 1, before the version changes',
+      { member: 2, works: false, before: null, after: null, killed: true },
       'moco-test-2 is down, and mysqld of its revision was killed (exit code 137) and has left its redo log open: mysqld of the update revision may not read it, so the member has to start at its own revision first',
     ],
+  },
+  ReplicaClusterOlder: {
+    applies: held(stale().toMysqld('9.7.4').mysql(following('8.4.8')), {
+      cluster: 'shop/copy',
+      replica: '8.4.8',
+      mysqld: '9.7.4',
+    }),
+    says: 'cluster shop/copy replicates from this one and has mysqld 8.4.8: MySQL does not support a replica of an older series than its source (9.7.4), so upgrade shop/copy first',
+    justDoesNot: when(stale().toMysqld('9.7.4').mysql(following('9.7.1')), next),
   },
 };

@@ -220,6 +220,7 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     restartInPlace: facts.restarts(pods, ordinal) ? awaits((world && changedContainer(world)) ?? 'agent') : null,
     mysqld,
     mysqldKilled: false,
+    serverVersion: null,
     clone: { reading: { kind: 'notCloning' }, ageSeconds: 0, unknownForSeconds: 0 },
     nodeLeaves: facts.has(pods[c.CORDONED], ordinal),
     recreatable: {
