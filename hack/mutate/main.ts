@@ -1,54 +1,99 @@
-import { glob, mkdir, writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { glob, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
 import { Command } from 'commander';
 import { withArguments } from '../program/run-program.ts';
-import { explainedMutants } from './explained.ts';
+import { explainedMutants, keyOf, listedIn } from './explained.ts';
 import { findMutants } from './find-mutants.ts';
-import type { Result } from './mutant.ts';
+import type { Mutant, Result } from './mutant.ts';
 import { refusedByCompiler } from './refused-by-compiler.ts';
-import { count, difference, table } from './report.ts';
+import { count, difference, survivorsPage, table } from './report.ts';
 import { runMutants, runUnchanged } from './run-mutants.ts';
+import { sampleOf } from './sample.ts';
 
-// Changes src/core and src/plan in every small way that could matter, and checks whether one of their tests notices.
+// Changes the sources in every small way that could matter, and checks whether a unit test of the same room notices:
+// all of src/core and src/plan, or a sample of all rooms.
 
 /** There are too many mutants to examine each survivor. */
 const mostSurvivingPercent = 5;
 const timeoutFactor = 10;
 const leastTimeoutMilliseconds = 10_000;
+const minute = 60_000;
+const survivorsFile = 'hack/mutate/survivors.md';
+
+interface Options {
+  readonly parallel: number;
+  readonly properties: string;
+  readonly sample?: number;
+  readonly seed: number;
+  readonly minutes: number;
+}
 
 const command = withArguments(
   new Command('hack/mutate/main.ts')
-    .argument('[files...]', 'of src/core and src/plan; all without')
+    .argument('[files...]', 'of src; without, all of src/core and src/plan, or with --sample of src')
     .option('--parallel <number>', 'threads', Number, 2)
-    .option('--properties <number>', 'runs of each property', '40'),
+    .option('--properties <number>', 'runs of each property', '40')
+    .option('--sample <number>', `try only so many, and those that ${survivorsFile} lists, and write that file`, Number)
+    .option('--seed <number>', 'which ones', Number, Math.floor(Math.random() * 2 ** 31))
+    .option('--minutes <number>', 'begin no mutant after so many', Number, Number.POSITIVE_INFINITY),
 );
-const values = command.opts<{ parallel: number; properties: string }>();
+const { parallel, properties, sample, seed, minutes } = command.opts<Options>();
 // Seeds for the tests: the same few runs every time, so that a mutant always gets the same verdict.
-process.env['PROPERTY_RUNS'] = values.properties;
+process.env['PROPERTY_RUNS'] = properties;
 process.env['SEED'] = '1';
 
-const files = command.args.length > 0 ? command.args : await sorted('src/{core,plan}/**/*.ts');
-const tests = (await sorted('test/{core,plan}/**/*.test.ts')).toSorted((a, b) => Number(isLong(a)) - Number(isLong(b)));
-const data = {
-  tests: tests.map((test) => resolve(test)),
-  folders: ['src/core', 'src/plan', 'test/core', 'test/plan'].map((folder) => resolve(folder)),
-};
-const mutants = findMutants(files);
+const deadline = performance.now() + minutes * minute;
+const rooms = sample === undefined ? '{core,plan}' : '*';
+const files = command.args.length > 0 ? command.args : await sorted(`src/${rooms}/**/*.ts`);
+const all = findMutants(files);
+const listed = await listedIn(survivorsFile);
+const mutants = sample === undefined ? all : sampleOf(all, { sample, seed, isListed: (one) => listed.has(keyOf(one)) });
+const roomOf = (file: string): string => file.split('/')[1] ?? '';
+const roomsTried = [...new Set(mutants.map(({ file }) => roomOf(file)))];
+const data = { folders: ['src', 'test'].map((folder) => resolve(folder)) };
 
-const unchanged = await runUnchanged(data);
-if (unchanged.failed !== null) {
-  console.error(
-    `The tests of src/core and src/plan have to pass before mutants are tried, and one fails: ${unchanged.failed}`,
+const testsOfRooms = new Map<string, readonly string[]>();
+const millisecondsOf = new Map<string, number>();
+for (const room of roomsTried) {
+  const unchanged = await runUnchanged(await sorted(`test/${nearTo(room)}/**/*.test.ts`), data);
+  const passed = [...unchanged].filter(([, { failed }]) => failed === null);
+  for (const [test, { failed }] of unchanged) if (failed !== null) console.log(`Left out: ${test} (${failed})`);
+  testsOfRooms.set(
+    room,
+    passed.toSorted(([, a], [, b]) => a.milliseconds - b.milliseconds).map(([test]) => test),
   );
-  process.exit(1);
+  millisecondsOf.set(
+    room,
+    passed.reduce((sum, [, { milliseconds }]) => sum + milliseconds, 0),
+  );
 }
-const timeoutMilliseconds = Math.max(leastTimeoutMilliseconds, timeoutFactor * unchanged.milliseconds);
-console.log(
-  `${mutants.length} mutants of ${files.length} files; the tests take ${Math.round(unchanged.milliseconds)} ms`,
-);
+if (sample === undefined && [...testsOfRooms.values()].some((tests) => tests.length === 0)) {
+  throw new Error('Expected the tests of src/core and src/plan to pass before mutants are tried');
+}
+console.log(`${mutants.length} mutants of ${files.length} files${sample === undefined ? '' : `, --seed ${seed}`}`);
+
+/** Plans are made of decisions. */
+function nearTo(room: string): string {
+  return room === 'core' || room === 'plan' ? '{core,plan}' : room;
+}
+
+/** The quickest first, but for those of the mutant's own file. */
+function testsOf({ file }: Mutant): readonly string[] {
+  const tests = testsOfRooms.get(roomOf(file)) ?? [];
+  const own = `${basename(file, '.ts')}.test.ts`;
+  return tests
+    .toSorted((a, b) => Number(basename(b) === own) - Number(basename(a) === own))
+    .map((test) => resolve(test));
+}
 
 const started = performance.now();
-const tested = await runMutants(mutants, data, { parallel: values.parallel, timeoutMilliseconds }, (_, done) => {
+const limits = {
+  parallel,
+  timeoutMilliseconds: ({ file }: Mutant) =>
+    Math.max(leastTimeoutMilliseconds, timeoutFactor * (millisecondsOf.get(roomOf(file)) ?? 0)),
+  mostMilliseconds: deadline - started,
+};
+const tested = await runMutants(mutants, testsOf, data, limits, (_, done) => {
   if (process.stdout.isTTY) process.stdout.write(`\r${done} of ${mutants.length}`);
   else if (done % 200 === 0) console.log(`${done} of ${mutants.length}`);
 });
@@ -70,18 +115,23 @@ const { survived } = count(results);
 const percent = (100 * survived) / results.length;
 await mkdir('.cache/mutate', { recursive: true });
 await writeFile('.cache/mutate/results.json', `${JSON.stringify({ seconds, results }, null, 2)}\n`);
-const unexplained = survivors.filter((mutant) => !isExplained(mutant)).length;
-console.log(`${unexplained} of the survivors are not explained in hack/mutate/README.md`);
+const unexplained = survivors.filter((mutant) => !isExplained(mutant));
+console.log(`${unexplained.length} of the survivors are not explained in hack/mutate/README.md`);
 console.log(`${percent.toFixed(1)} % survived, in ${Math.round(seconds)} s; written to .cache/mutate/results.json`);
-process.exitCode = percent > mostSurvivingPercent ? 1 : 0;
+if (results.length < mutants.length) {
+  console.log(`${mutants.length - results.length} of ${mutants.length} were not tried within ${minutes} minutes`);
+}
+if (sample === undefined) {
+  process.exitCode = percent > mostSurvivingPercent ? 1 : 0;
+} else {
+  const untried = mutants.slice(results.length).filter((mutant) => listed.has(keyOf(mutant)));
+  const [head = ''] = (await readFile(survivorsFile, 'utf8')).split(/^(?=## )/m, 1);
+  await writeFile(survivorsFile, survivorsPage(head, [...unexplained, ...untried]));
+  console.log(`The survivors are in ${survivorsFile}: give each a test, or explain it in hack/mutate/README.md`);
+}
 
 async function sorted(pattern: string): Promise<readonly string[]> {
   const found: string[] = [];
   for await (const file of glob(pattern)) found.push(file);
   return found.toSorted();
-}
-
-/** Tests that fail fast run first. */
-function isLong(test: string): boolean {
-  return /(properties|model|plan)\.test\.ts$/.test(test);
 }

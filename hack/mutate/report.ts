@@ -1,3 +1,4 @@
+import { inOneLine } from './explained.ts';
 import type { Mutant, Result, Verdict } from './mutant.ts';
 
 export interface Count extends Readonly<Record<Verdict, number>> {
@@ -40,4 +41,18 @@ export function difference({ kind, file, line, before, after }: Mutant): string 
       .map((one) => `  ${sign} ${one.trim()}`)
       .join('\n');
   return [`${file}:${line}  ${kind}`, indented('-', before), indented('+', after)].join('\n');
+}
+
+/** The page of survivors: below its head a heading for each file, and a line for each mutant. */
+export function survivorsPage(head: string, survivors: readonly Mutant[]): string {
+  const sections = Object.entries(Object.groupBy(survivors, ({ file }) => file)).toSorted(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
+  const line = ({ before, after, kind }: Mutant): string =>
+    `- \`${inOneLine(before)}\` → \`${inOneLine(after)}\`, ${kind}`;
+  const lines = (mutants: readonly Mutant[] = []): string => [...new Set(mutants.map(line))].toSorted().join('\n');
+  return (
+    [head.trim(), ...sections.map(([file, mutants]) => `## ${file}\n\n${lines(mutants)}`), ''].join('\n\n').trimEnd() +
+    '\n'
+  );
 }

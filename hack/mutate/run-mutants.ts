@@ -1,6 +1,7 @@
+import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Mutant, Result } from './mutant.ts';
-import type { Answer, WorkerData } from './worker.ts';
+import type { Answer, Question, WorkerData } from './worker.ts';
 
 // Runs the tests for each mutant in threads.
 
@@ -10,7 +11,15 @@ const mutantsPerThread = 60;
 export interface Limits {
   readonly parallel: number;
   /** The time limit for one mutant: an endless loop counts as detected. */
-  readonly timeoutMilliseconds: number;
+  readonly timeoutMilliseconds: (mutant: Mutant) => number;
+  /** No mutant is begun once this many milliseconds have passed. */
+  readonly mostMilliseconds: number;
+}
+
+/** What a test does with the sources as they are. */
+export interface Unchanged {
+  readonly failed: string | null;
+  readonly milliseconds: number;
 }
 
 /** One thread and its requests; it starts when it is first needed. */
@@ -23,20 +32,20 @@ class TestThread {
     this.#data = data;
   }
 
-  async ask(mutant: Mutant | null, timeoutMilliseconds: number): Promise<Answer | 'timeout'> {
+  async ask(question: Question, timeoutMilliseconds: number): Promise<Answer | 'timeout'> {
     if (this.#asked >= mutantsPerThread) await this.close();
     this.#asked++;
     this.#worker ??= new Worker(new URL('./worker.ts', import.meta.url), { workerData: this.#data, stdout: false });
     const worker = this.#worker;
-    const answer = await new Promise<Answer | 'timeout'>((resolve) => {
-      const timer = setTimeout(() => resolve('timeout'), timeoutMilliseconds);
+    const answer = await new Promise<Answer | 'timeout'>((settle) => {
+      const timer = setTimeout(() => settle('timeout'), timeoutMilliseconds);
       const end = (given: Answer): void => {
         clearTimeout(timer);
-        resolve(given);
+        settle(given);
       };
       worker.once('message', end);
       worker.once('error', (error) => end({ by: `the thread died: ${error.message}` }));
-      worker.postMessage(mutant);
+      worker.postMessage(question);
     });
     worker.removeAllListeners('message').removeAllListeners('error');
     // A thread that hangs or has died gets no other mutant.
@@ -52,32 +61,40 @@ class TestThread {
   }
 }
 
-/** Runs the tests unchanged: returns which one fails, and how long they take. */
-export async function runUnchanged(data: WorkerData): Promise<{ failed: string | null; milliseconds: number }> {
+/** Runs each test unchanged: returns what fails in it, or `null`, and how long it takes. */
+export async function runUnchanged(
+  tests: readonly string[],
+  data: WorkerData,
+): Promise<ReadonlyMap<string, Unchanged>> {
   const thread = new TestThread(data);
-  const before = performance.now();
-  const answer = await thread.ask(null, 600_000);
+  const results = new Map<string, Unchanged>();
+  for (const test of tests) {
+    const before = performance.now();
+    const answer = await thread.ask({ mutant: null, tests: [resolve(test)] }, 600_000);
+    const failed = answer === 'timeout' ? 'it never came to an end' : answer.by;
+    results.set(test, { failed, milliseconds: performance.now() - before });
+  }
   await thread.close();
-  return {
-    failed: answer === 'timeout' ? 'they never came to an end' : answer.by,
-    milliseconds: performance.now() - before,
-  };
+  return results;
 }
 
 export async function runMutants(
   mutants: readonly Mutant[],
+  testsOf: (mutant: Mutant) => readonly string[],
   data: WorkerData,
-  { parallel, timeoutMilliseconds }: Limits,
+  { parallel, timeoutMilliseconds, mostMilliseconds }: Limits,
   onResult: (result: Result, done: number) => void,
 ): Promise<readonly Result[]> {
   const results: (Result | undefined)[] = mutants.map(() => undefined);
   const queue = mutants.entries();
+  const began = performance.now();
   let done = 0;
   await Promise.all(
     Array.from({ length: parallel }, async () => {
       const thread = new TestThread(data);
       for (const [index, mutant] of queue) {
-        const answer = await thread.ask(mutant, timeoutMilliseconds);
+        if (performance.now() - began > mostMilliseconds) break;
+        const answer = await thread.ask({ mutant, tests: testsOf(mutant) }, timeoutMilliseconds(mutant));
         const result: Result =
           answer === 'timeout'
             ? { mutant, verdict: 'timeout', by: null }

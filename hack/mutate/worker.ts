@@ -5,26 +5,31 @@ import { MutatedModules } from './mutated-modules.ts';
 
 /** The thread that runs the tests, once for each mutant that it receives. */
 export interface WorkerData {
-  readonly tests: readonly string[];
   readonly folders: readonly string[];
+}
+
+/** Run these tests with the mutant, or unchanged. The nearest test comes first. */
+export interface Question {
+  readonly mutant: Mutant | null;
+  readonly tests: readonly string[];
 }
 
 /** The first test that failed, or `null` when the mutant survived. */
 export type Answer = { readonly by: string | null };
 
-const { tests, folders } = workerData as WorkerData;
+const { folders } = workerData as WorkerData;
 // Every thread would warn that stripTypeScriptTypes is experimental.
 process.removeAllListeners('warning');
 const modules = new MutatedModules(folders);
 
-parentPort?.on('message', (mutant: Mutant | null) => {
-  void answer(mutant).then((by) => parentPort?.postMessage({ by } satisfies Answer));
+parentPort?.on('message', (question: Question) => {
+  void answer(question).then((by) => parentPort?.postMessage({ by } satisfies Answer));
 });
 
 /** How many mutants each test has killed; the test with the most kills runs first. */
-const kills = new Map(tests.map((test) => [test, 0]));
+const kills = new Map<string, number>();
 
-async function answer(mutant: Mutant | null): Promise<string | null> {
+async function answer({ mutant, tests }: Question): Promise<string | null> {
   modules.use(mutant);
   for (const test of tests.toSorted((a, b) => (kills.get(b) ?? 0) - (kills.get(a) ?? 0))) {
     const failed = await firstFailure(test);

@@ -14,6 +14,7 @@ import {
   problemOf,
   struct,
   text,
+  validations,
   whole,
   written,
 } from './schema.ts';
@@ -52,9 +53,23 @@ export const policySpec = struct(
         'Settings that nobody can override: they have precedence over the MySQLRollouts of the selected MySQLClusters ' +
           'and over the settings of every policy, field by field.',
       ),
+      maxNamespaceShare: whole(
+        1,
+        100,
+        'The percentage of the slots of --max-concurrent-rollouts that the clusters of each selected namespace may hold ' +
+          'while other namespaces have clusters as well, rounded up. 100 means no limit. It applies to whole namespaces, ' +
+          "so the policy must not have a selector. Defaults to the controller's flag --max-namespace-share (50).",
+      ),
     }),
   },
   'The MySQLClusters that the policy applies to, and the settings for their rollouts.',
+).meta(
+  validations({
+    rule:
+      '!has(self.maxNamespaceShare) || !has(self.selector) || ' +
+      '(!has(self.selector.matchLabels) && !has(self.selector.matchExpressions))',
+    message: 'maxNamespaceShare applies to whole namespaces: use namespaceSelector instead of selector',
+  }),
 );
 
 const settingStatus = struct(
@@ -102,6 +117,8 @@ export interface PolicyRecord extends Stored {
   readonly settings: unknown;
   /** The same. */
   readonly enforced: unknown;
+  /** A percentage of the slots; `null` if the policy does not set it. */
+  readonly maxNamespaceShare: number | null | Unreadable;
   /** The first field that is not valid, and why, or `null`. */
   readonly problem: string | null;
   readonly status: PolicyStatus;
@@ -116,7 +133,10 @@ export function projectPolicy(raw: Json): PolicyRecord {
   const problem = problemOf(policySpec, spec, 'spec');
   const fields = isObject(spec) ? spec : null;
   // Each selector separately: a policy counts for every cluster that its readable selectors do not exclude.
-  const read = <Value>(field: keyof typeof selection, valueOf: (value: unknown) => Value): Value | Unreadable => {
+  const read = <Value>(
+    field: keyof typeof selection | 'maxNamespaceShare',
+    valueOf: (value: unknown) => Value,
+  ): Value | Unreadable => {
     const value = fields?.[field];
     const isLeftOut = fields !== null && value === undefined;
     const wrong = fields === null ? problem : problemOf(policySpec.shape[field], value, `spec.${field}`);
@@ -131,5 +151,6 @@ export function projectPolicy(raw: Json): PolicyRecord {
     namespaceSelector: read('namespaceSelector', selectorOf),
     settings: fields === null ? null : fields['settings'],
     enforced: fields === null ? null : fields['enforced'],
+    maxNamespaceShare: read('maxNamespaceShare', (value) => (value === undefined ? null : wholeOf(value, 1))),
   };
 }

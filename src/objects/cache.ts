@@ -127,6 +127,18 @@ export class Cache {
     on(this.namespaces, ({ labels }) => labels);
   }
 
+  /** Calls back after each change that the shares of namespaces depend on, which policies set. */
+  onShareChange(changed: () => void): void {
+    this.policies.subscribe(({ before, after }) => {
+      if (before?.uid === after?.uid && before?.generation === after?.generation) return;
+      if ([before, after].some((policy) => (policy?.maxNamespaceShare ?? null) !== null)) changed();
+    });
+    this.namespaces.subscribe(({ before, after }) => {
+      if (!isSame(before?.labels, after?.labels)) changed();
+    });
+    this.#availabilityListeners.push(changed);
+  }
+
   /** The cached objects of a cluster, or `null` if there is no such MySQLCluster. */
   objects(key: string): ClusterObjects | null {
     const [namespace, name] = splitKey(key);

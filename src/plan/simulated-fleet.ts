@@ -4,6 +4,7 @@ import type { RolloutStatus } from '../api/rollout-status.ts';
 import { milliseconds } from '../base/json.ts';
 import { maintenanceFacts, measuredMembers } from '../controller/facts/maintenance-facts.ts';
 import { memberName } from '../controller/facts/member-name.ts';
+import type { NamespaceShare } from '../controller/facts/policy-layers.ts';
 import { Fleet, type FleetLimits } from '../controller/fleet/fleet-limits.ts';
 import type { ObservedFacts } from '../controller/pass/collect-facts.ts';
 import { decide } from '../core/decide.ts';
@@ -23,6 +24,8 @@ export interface FleetInput {
   readonly facts: ReadonlyMap<string, ObservedFacts>;
   readonly sequences: readonly SequenceRecord[];
   readonly limits: FleetLimits;
+  /** The share of the slots that policies set for a namespace. */
+  readonly shareOf: (namespace: string) => NamespaceShare | null;
 }
 
 /** The state of a cluster at the beginning of a plan. Its members take as long as measured before. */
@@ -74,7 +77,7 @@ class Play {
   #version = 0;
 
   constructor(input: FleetInput) {
-    const { nowSeconds, facts, sequences, limits } = input;
+    const { nowSeconds, facts, sequences, limits, shareOf } = input;
     this.#input = input;
     this.#fleet = new Fleet(
       limits,
@@ -82,6 +85,7 @@ class Play {
       (key) => this.#awake.add(key),
       (name) => this.#changed.add(name),
     );
+    this.#fleet.setNamespaceShares(shareOf);
     for (const record of sequences) this.#fleet.stages.noteSequence(record.name, record);
     this.#played = new Map([...facts].map(([key, one]) => [key, playedOf(key, one, nowSeconds)]));
     for (const [key, one] of this.#played) {

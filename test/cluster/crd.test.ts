@@ -220,6 +220,19 @@ describe('the API server and MySQLRollout', function () {
     expect(await tryOut(policy({ selector: {}, namespaceSelector: {} }))).to.contain('created');
   });
 
+  it('take a share of the slots for namespaces, and not for some clusters of them', async () => {
+    const named = { matchLabels: { team: 'a' } };
+    expect(await tryOut(policy({ namespaceSelector: named, maxNamespaceShare: 20 }))).to.contain('created');
+    for (const [spec, answer] of [
+      [{ selector: named, maxNamespaceShare: 20 }, /use namespaceSelector instead of selector/],
+      [{ maxNamespaceShare: 0 }, /maxNamespaceShare.*greater than or equal to 1/],
+      [{ maxNamespaceShare: 101 }, /maxNamespaceShare.*less than or equal to 100/],
+    ] as const) {
+      const refused = await tryOut(policy(spec)).catch(String);
+      expect(refused).to.match(answer);
+    }
+  });
+
   function kubectl(...flags: readonly string[]): Promise<string> {
     return controlPlane().kubectl('--namespace', namespace, ...flags);
   }

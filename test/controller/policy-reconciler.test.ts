@@ -99,6 +99,15 @@ describe('the status of a MySQLRolloutPolicy', () => {
     }
   });
 
+  it('has for how many clusters its share of the slots is in force', async () => {
+    const scene = new Scene();
+    scene.policy('all', { maxNamespaceShare: 20 });
+    scene.policy('shop', { ...shop, priority: 1, maxNamespaceShare: 80 });
+    await scene.reconcile();
+    expect(scene.written['all']?.settings).to.deep.equal([{ name: 'maxNamespaceShare', clusters: 1 }]);
+    expect(scene.written['shop']?.settings).to.deep.equal([{ name: 'maxNamespaceShare', clusters: 2 }]);
+  });
+
   const nothing: Readonly<Record<string, readonly [spec: object, message: RegExp]>> = {
     'a misspelt label of clusters': [
       { ...shop, selector: { matchLabels: { teir: 'production' } } },

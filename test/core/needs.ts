@@ -622,39 +622,42 @@ export function unmetNeeds(snapshot: ClusterSnapshot, policy: RolloutPolicy, ste
   const going = [...new Set(happening.map(({ member }) => member))];
   return [
     ...ofEffects,
-    ...unmet(needsOfStep(step), snapshot, policy, going).map((need) => `${step.kind} needs ${need}`),
+    ...unmet(needsOfStep[step.kind] ?? {}, snapshot, policy, going).map((need) => `${step.kind} needs ${need}`),
   ];
 }
 
+const replaced: Need = (snapshot, _policy, going) =>
+  going.every((one) => down(snapshot, one)) ||
+  snapshot.members.every(
+    ({ ordinal, revision }) =>
+      going.some((one) => one.ordinal >= ordinal) || revision === snapshot.statefulSet?.updateRevision,
+  );
+
 /** Little depends on the kind of the step alone. */
-function needsOfStep(step: Step): Needs {
-  switch (step.kind) {
-    case 'delete':
-      return { runsOnItsNode };
-    case 'evict':
-      return { observed, mayBeReplaced, mustBeReplaced, runsOnItsNode };
-    case 'demote':
-      return {
-        mayBeReplaced,
-        nobodyResizes,
-        settledBut,
-        passed,
-        inTime,
-        slot,
-        healthy,
-        budgetAllows,
-        revisionStands,
-        applied,
-      };
-    case 'setPartition':
-      return { replaced, runsOnItsNode };
-    case 'updateInPlace':
-    case 'resizeInPlace':
-      return { primaryInPlace };
-    default:
-      return {};
-  }
-}
+const needsOfStep: Readonly<Partial<Record<Step['kind'], Needs>>> = {
+  delete: { runsOnItsNode },
+  evict: { observed, mayBeReplaced, mustBeReplaced, runsOnItsNode },
+  demote: {
+    mayBeReplaced,
+    nobodyResizes,
+    settledBut,
+    passed,
+    inTime,
+    slot,
+    healthy,
+    budgetAllows,
+    revisionStands,
+    applied,
+  },
+  setPartition: { replaced, runsOnItsNode },
+  updateInPlace: { primaryInPlace },
+  resizeInPlace: { primaryInPlace },
+};
+
+/** Every need, as {@link unmetNeeds} names it. */
+export const everyNeed: readonly string[] = Object.entries({ ...needs, ...needsOfStep }).flatMap(([kind, list]) =>
+  Object.keys(list).map((name) => `${kind} needs ${name}`),
+);
 
 const unmet = (
   list: Needs,
@@ -665,10 +668,3 @@ const unmet = (
   Object.entries(list)
     .filter(([, need]) => !need(snapshot, policy, going))
     .map(([name]) => name);
-
-const replaced: Need = (snapshot, _policy, going) =>
-  going.every((one) => down(snapshot, one)) ||
-  snapshot.members.every(
-    ({ ordinal, revision }) =>
-      going.some((one) => one.ordinal >= ordinal) || revision === snapshot.statefulSet?.updateRevision,
-  );

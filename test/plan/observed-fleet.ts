@@ -1,6 +1,7 @@
 import { projectSequence, type SequenceSpec, sequenceKind } from '../../src/api/rollout-sequence.ts';
 import { factsOf } from '../../src/cli/cluster/cluster-snapshot.ts';
 import { noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
+import { shareOf } from '../../src/controller/fleet/follow-fleet.ts';
 import { keyOf } from '../../src/kube/store.ts';
 import { Cache, forEachCachedKind } from '../../src/objects/cache.ts';
 import type { FleetInput } from '../../src/plan/simulated-fleet.ts';
@@ -43,5 +44,6 @@ export function observedFleet(
       }),
     ),
     limits: { ...noFleetLimits, ...limits },
+    shareOf: (namespace) => shareOf(cache, namespace),
   };
 }

@@ -4,7 +4,6 @@ import { playChaos } from '../verification/chaos/chaos.ts';
 
 const deadlineMilliseconds = 8 * 60_000;
 
-/** `make chaos` plays many more, and draws what happens to them. */
 async function endWell(act: Act, disruptions: number): Promise<void> {
   const lines: string[] = [];
   const onLine = (line: string): number => lines.push(line);
@@ -36,6 +35,10 @@ describe('rollouts whose controller is killed, frozen and cut off while moco-con
   it('all end at OnDelete, and no member is disrupted against the rules', async () => {
     const plans = ['chaos-a', 'chaos-b'].map((name) => plan(name, 3, 'mysql:8.4.9', 'mysql:8.4.10'));
     await endWell({ driver: 'moco', elects: true, plans }, 12);
+  });
+
+  it('end at OnDelete while both replicas act, all the time', async () => {
+    await endWell({ driver: 'moco', elects: false, plans: [plan('chaos-of-two', 3, 'mysql:8.4.9')] }, 3);
   });
 
   it('end by the partitions of this program', async () => {

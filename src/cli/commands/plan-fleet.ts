@@ -1,5 +1,6 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
 import { omitUndefined } from '../../base/json.ts';
+import { shareOf } from '../../controller/fleet/follow-fleet.ts';
 import type { ObservedFacts } from '../../controller/pass/collect-facts.ts';
 import { byName, nameOf } from '../../kube/store.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
@@ -36,7 +37,9 @@ export async function planFleet(
   const selected = await selectedKeys(session, cache, given.namespace);
   const facts = await factsOfAll(session, cache, selected, assumed, assumeStale, changes);
   const sequences = cache.sequences.values().toSorted(byName);
-  const plan = playFleet({ nowSeconds: Math.floor(world.wall() / 1000), facts, sequences, limits });
+  const nowSeconds = Math.floor(world.wall() / 1000);
+  const shares = (namespace: string) => shareOf(cache, namespace);
+  const plan = playFleet({ nowSeconds, facts, sequences, limits, shareOf: shares });
   const changed = changes.filter(({ changesTemplate }) => changesTemplate).length;
   const applied = `of ${counted(changes.length, 'MySQLCluster')} in the manifests MOCO makes another pod template for ${changed}, and every member of these gets another pod`;
   const shown = shownFleetPlan(plan, selected, sequences, {

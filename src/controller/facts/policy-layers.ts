@@ -41,9 +41,7 @@ const namespaceNameLabel = 'kubernetes.io/metadata.name';
  * with an unreadable priority comes first. In both cases only fields that this policy decides hold the cluster.
  */
 export function policyLayers(policies: readonly PolicyRecord[], cluster: Selectable): PolicyLayers {
-  const candidates = candidatesOf(policies, cluster).toSorted(
-    (one, other) => other.priority - one.priority || (one.policy.name < other.policy.name ? -1 : 1),
-  );
+  const candidates = candidatesOf(policies, cluster).toSorted(byPrecedence);
   const layers = (part: 'enforced' | 'settings'): readonly Layer[] =>
     candidates.filter(({ policy }) => policy[part] !== undefined).map((candidate) => layerOf(candidate, part));
   return { enforced: layers('enforced'), settings: layers('settings') };
@@ -52,6 +50,45 @@ export function policyLayers(policies: readonly PolicyRecord[], cluster: Selecta
 /** The policies that select a cluster, or might. */
 export const policiesOf = (policies: readonly PolicyRecord[], cluster: Selectable): readonly PolicyRecord[] =>
   candidatesOf(policies, cluster).map(({ policy }) => policy);
+
+/** How much of the fleet's slots the clusters of a namespace may hold, by decision of a policy. */
+export interface NamespaceShare {
+  readonly percent: number;
+  /** The policy, as `MySQLRolloutPolicy/NAME`. */
+  readonly source: string;
+}
+
+/** The share of a namespace while it is unknown: that of one cluster at a time, which is the least. */
+const leastPercent = 1;
+
+/**
+ * The share that a policy sets for a namespace, or `null` if none does. The policy with the highest priority decides,
+ * then the first by name. A policy that might select the namespace, or whose share cannot be read, never raises it.
+ */
+export function namespaceShare(
+  policies: readonly PolicyRecord[],
+  namespace: Omit<Selectable, 'labels'>,
+): NamespaceShare | null {
+  const known = policies.flatMap((policy): (SelectingPolicy & NamespaceShare)[] => {
+    const { maxNamespaceShare: share } = policy;
+    if (share === null) return [];
+    const candidate = candidateOf({ ...policy, selector: everyCluster }, { ...namespace, labels: {} });
+    if (candidate === null) return [];
+    const isReadable = typeof share === 'number';
+    const problem = candidate.problem ?? (isReadable ? null : share.problem);
+    return [{ ...candidate, problem, percent: isReadable ? share : leastPercent, source: policySource(policy.name) }];
+  });
+  const ordered = known.toSorted(byPrecedence);
+  const certain = ordered.findIndex(({ problem }) => problem === null);
+  const possible = certain < 0 ? ordered : ordered.slice(0, certain + 1);
+  const [least] = possible.toSorted((one, other) => one.percent - other.percent);
+  return least === undefined ? null : { percent: least.percent, source: least.source };
+}
+
+const everyCluster: LabelSelector = { matchLabels: {}, matchExpressions: [] };
+
+const byPrecedence = (one: SelectingPolicy, other: SelectingPolicy): number =>
+  other.priority - one.priority || (one.policy.name < other.policy.name ? -1 : 1);
 
 const candidatesOf = (policies: readonly PolicyRecord[], cluster: Selectable): readonly SelectingPolicy[] =>
   policies.map((policy) => candidateOf(policy, cluster)).filter((candidate) => candidate !== null);

@@ -2,7 +2,7 @@ import { type PolicyRecord, type PolicyStatus, policySource } from '../../api/ro
 import type { Condition } from '../../api/rollout-status.ts';
 import { isObject } from '../../base/json.ts';
 import { conditionsAfter } from './policy-in-force.ts';
-import { type Layer, policiesOf } from './policy-layers.ts';
+import { type Layer, namespaceShare, policiesOf } from './policy-layers.ts';
 import { decidingLayers, type SettingsSources } from './settings-in-force.ts';
 
 export interface Governed extends SettingsSources {
@@ -18,6 +18,7 @@ export function policyStatuses(
     ...one,
     selecting: policiesOf(policies, one.cluster),
     by: new Map<string, Layer>(decidingLayers(one)),
+    shareOf: namespaceShare(policies, one.cluster)?.source,
   }));
   const statusOf = (policy: PolicyRecord): PolicyStatus => {
     const selected = decided.filter(({ selecting }) => selecting.includes(policy));
@@ -26,13 +27,18 @@ export function policyStatuses(
         const layer = by.get(name);
         return layer?.source === policySource(policy.name) && layer.enforced === (part === 'enforced');
       }).length;
+    const source = policySource(policy.name);
+    const share = { name: 'maxNamespaceShare', clusters: selected.filter(({ shareOf }) => shareOf === source).length };
     return {
       observedGeneration: policy.generation,
       clusters: selected.length,
       members: selected.reduce((sum, { replicas }) => sum + replicas, 0),
-      settings: (['enforced', 'settings'] as const).flatMap((part) =>
-        namesIn(policy[part]).map((name) => ({ name: `${part}.${name}`, clusters: decides(part, name) })),
-      ),
+      settings: [
+        ...(['enforced', 'settings'] as const).flatMap((part) =>
+          namesIn(policy[part]).map((name) => ({ name: `${part}.${name}`, clusters: decides(part, name) })),
+        ),
+        ...(policy.maxNamespaceShare === null ? [] : [share]),
+      ],
       conditions: policyConditions(policy, selected.length, clusters, nowTimestamp),
     };
   };

@@ -10,6 +10,7 @@ import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { isAtLeast } from '../../kube/raw-object.ts';
 import { namespaceOfKey } from '../../kube/store.ts';
 import type { FleetNumbers } from '../../telemetry/metrics.ts';
+import type { NamespaceShare } from '../facts/policy-layers.ts';
 import { Evictions } from './evictions.ts';
 import { FirstClusters } from './first-clusters.ts';
 import { FleetSlots } from './fleet-slots.ts';
@@ -38,7 +39,7 @@ export interface FleetLimits {
   readonly maxConcurrentRollouts: number;
   /**
    * The percentage of these slots that the clusters of one namespace may hold while other namespaces have clusters as
-   * well.
+   * well, unless a policy says otherwise.
    */
   readonly maxNamespaceShare: number;
   /** Whether clusters that no sequence selects wait until the first of them has verified its revision. */
@@ -111,6 +112,11 @@ export class Fleet {
     this.#limits = limits;
     this.#world = world;
     this.#wake = wake;
+  }
+
+  /** Sets what policies say of the share of each namespace. Called again after each change of the policies. */
+  setNamespaceShares(shareOf: (namespace: string) => NamespaceShare | null): void {
+    this.#slots.setShares(shareOf);
   }
 
   /** Updates a cluster's MySQLRollout from a watch or an own write; `null` if it no longer exists. */

@@ -1,6 +1,7 @@
 import { isBefore, type Queued } from '../../core/fleet/stage-counts.ts';
 import { type FleetPlace, fleetPlace, freeSlots, type StuckCluster } from '../../core/fleet/waits.ts';
 import { namespaceOfKey } from '../../kube/store.ts';
+import type { NamespaceShare } from '../facts/policy-layers.ts';
 
 // Which clusters hold the slots of the fleet, and the queue of the others.
 
@@ -31,10 +32,13 @@ export interface SlotLimits {
   /** 0 stands for no limit. */
   readonly slots: number;
   /**
-   * The percentage of them that the clusters of one namespace may hold while other namespaces have clusters as well.
+   * The percentage of them that the clusters of one namespace may hold while other namespaces have clusters as well,
+   * unless a policy says otherwise.
    */
   readonly namespaceShare: number;
 }
+
+const shareFlag = '--max-namespace-share';
 
 /**
  * Who occupies the slots of the fleet, and in which order the others wait. Computed again after each change. One
@@ -48,6 +52,9 @@ export class FleetSlots {
   readonly #standings = new Map<string, SlotStanding>();
   /** How many clusters each namespace has. */
   readonly #namespaces = new Map<string, number>();
+  #shareOf: (namespace: string) => NamespaceShare | null = () => null;
+  /** By namespace. Asked once for each, until the policies change. */
+  readonly #shares = new Map<string, NamespaceShare>();
   #counted: Counted | null = null;
 
   /** `wake` is called with each cluster that may get a slot now, or whose message changes. */
@@ -75,6 +82,14 @@ export class FleetSlots {
     }
   }
 
+  /** `shareOf` has the share that a policy sets for a namespace. Called again after each change of what it returns. */
+  setShares(shareOf: (namespace: string) => NamespaceShare | null): void {
+    this.#shareOf = shareOf;
+    this.#shares.clear();
+    this.#counted = null;
+    if (this.#limit > 0) for (const { key } of this.#count().queue) this.#wake(key);
+  }
+
   /**
    * Where a cluster that has needed a slot since `since` waits, or `null` if it gets one. Its own reservation does not
    * count against it. `first` is the cluster that goes first.
@@ -87,15 +102,15 @@ export class FleetSlots {
     const isAhead = (other: Queued): boolean => isBefore(other, { key, since });
     const namespace = namespaceOfKey(key);
     const inNamespace =
-      first === undefined && this.#namespaceLimit < this.#limit
+      first === undefined && this.#limitOf(namespace) < this.#limit
         ? fleetPlace({
-            limit: this.#namespaceLimit,
+            limit: this.#limitOf(namespace),
             rolling: (rollingIn.get(namespace) ?? 0) - ownRolling,
             stuck: others.filter(({ cluster }) => namespaceOfKey(cluster) === namespace),
             ahead: queue.filter((other) => isAhead(other) && namespaceOfKey(other.key) === namespace).length,
           })
         : null;
-    if (inNamespace !== null) return { ...inNamespace, namespace };
+    if (inNamespace !== null) return { ...inNamespace, namespace, limitedBy: this.#share(namespace).source };
     return fleetPlace({
       limit: this.#limit,
       rolling: rolling - ownRolling,
@@ -111,9 +126,17 @@ export class FleetSlots {
   }
 
   /** How many slots one namespace may have. Without a limit there are no shares. */
-  get #namespaceLimit(): number {
+  #limitOf(namespace: string): number {
     if (!this.#isShared) return this.#limit;
-    return Math.max(1, Math.ceil((this.#limit * this.#namespaceShare) / 100));
+    return Math.max(1, Math.ceil((this.#limit * this.#share(namespace).percent) / 100));
+  }
+
+  #share(namespace: string): NamespaceShare {
+    const known = this.#shares.get(namespace);
+    if (known !== undefined) return known;
+    const share = this.#shareOf(namespace) ?? { percent: this.#namespaceShare, source: shareFlag };
+    this.#shares.set(namespace, share);
+    return share;
   }
 
   #countNamespace(key: string, isThere: boolean): void {
@@ -121,7 +144,10 @@ export class FleetSlots {
     const namespace = namespaceOfKey(key);
     const clusters = (this.#namespaces.get(namespace) ?? 0) + (isThere ? 1 : -1);
     if (clusters > 0) this.#namespaces.set(namespace, clusters);
-    else this.#namespaces.delete(namespace);
+    else {
+      this.#namespaces.delete(namespace);
+      this.#shares.delete(namespace);
+    }
   }
 
   /** How many slots belong to clusters that cannot continue until a person acts. */
@@ -164,13 +190,13 @@ export class FleetSlots {
   }
 
   #eligible(queue: readonly Queued[], rollingIn: ReadonlyMap<string, number>): readonly Queued[] {
-    const most = this.#namespaceLimit;
-    if (most >= this.#limit) return queue;
     const taken = new Map(rollingIn);
     return queue.filter(({ key }) => {
       const before = taken.get(namespaceOfKey(key)) ?? 0;
-      if (before < most) taken.set(namespaceOfKey(key), before + 1);
-      return before < most;
+      const most = this.#limitOf(namespaceOfKey(key));
+      const hasSlot = most >= this.#limit || before < most;
+      if (hasSlot) taken.set(namespaceOfKey(key), before + 1);
+      return hasSlot;
     });
   }
 }

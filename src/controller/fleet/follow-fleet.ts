@@ -1,16 +1,22 @@
 import { isOwnOf } from '../../api/rollout.ts';
 import { nameOf, splitKey } from '../../kube/store.ts';
 import { type Cache, ownerKey } from '../../objects/cache.ts';
+import { type NamespaceShare, namespaceShare } from '../facts/policy-layers.ts';
 import type { Fleet } from './fleet-limits.ts';
 
 /**
- * Reports to the fleet each MySQLCluster that exists and is not being deleted, with its MySQLRollout, and the
- * MySQLRolloutSequences. A MySQLRollout without such a cluster has nothing in progress and would never end.
+ * Reports to the fleet each MySQLCluster that exists and is not being deleted, with its MySQLRollout, the
+ * MySQLRolloutSequences, and the shares of namespaces that policies set. A MySQLRollout without such a cluster has
+ * nothing in progress and would never end.
  */
 export function followFleet(
-  { clusters, rollouts, statefulSets, sequences }: Pick<Cache, 'clusters' | 'rollouts' | 'statefulSets' | 'sequences'>,
-  fleet: Pick<Fleet, 'note' | 'stages'>,
+  cache: Pick<Cache, 'clusters' | 'rollouts' | 'statefulSets' | 'sequences' | 'onShareChange' | 'settingsSources'>,
+  fleet: Pick<Fleet, 'note' | 'stages' | 'setNamespaceShares'>,
 ): void {
+  const { clusters, rollouts, statefulSets, sequences } = cache;
+  const noteShares = (): void => fleet.setNamespaceShares((namespace) => shareOf(cache, namespace));
+  noteShares();
+  cache.onShareChange(noteShares);
   const note = (key: string): void => {
     const [namespace, name] = splitKey(key);
     const cluster = clusters.get(namespace, name);
@@ -32,4 +38,10 @@ export function followFleet(
     for (const one of [before, after]) if (one !== null) note(ownerKey(one));
   });
   sequences.subscribe(({ before, after }) => fleet.stages.noteSequence((after ?? before)?.name ?? '', after));
+}
+
+/** The share of the slots that policies set for a namespace, or `null`. */
+export function shareOf(cache: Pick<Cache, 'settingsSources'>, namespace: string): NamespaceShare | null {
+  const { policies, cluster } = cache.settingsSources({ namespace, labels: {} });
+  return namespaceShare(policies, cluster);
 }

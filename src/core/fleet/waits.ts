@@ -100,8 +100,10 @@ export interface FleetPlace {
   readonly first?: string;
   /** After that it keeps this cluster, which is of another namespace, waiting no longer. */
   readonly firstForSeconds?: number;
-  /** The namespace whose clusters already use its share of the slots; `limit`, `place` and `stalled` refer to it. */
+  /** The namespace whose clusters already use its share of the slots; `limit`, `place` and `stuck` refer to it. */
   readonly namespace?: string;
+  /** What sets that share: a flag of the controller, or a policy as `MySQLRolloutPolicy/NAME`. */
+  readonly limitedBy?: string;
 }
 
 /** Where a cluster waits for a slot; `null` if it gets one. */

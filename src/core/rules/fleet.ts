@@ -162,14 +162,14 @@ export const turn = {
       if (firstForSeconds !== undefined) deadlines.reached(0, firstForSeconds);
       return place;
     },
-    sentence: ({ limit, place, stuck, first, namespace }) =>
+    sentence: ({ limit, place, stuck, first, namespace, limitedBy }) =>
       `${
         first === undefined
-          ? clustersRolling(limit, namespace)
+          ? clustersRolling(limit, namespace, limitedBy)
           : `${first} goes first, and no member of it has verified its revision yet (--verify-first-cluster)`
       }; this one is number ${place} in the queue${stuckSlots(stuck)}`,
     meaning:
-      'The limit of rolling clusters is reached, in the fleet (--max-concurrent-rollouts) or in the namespace (--max-namespace-share), or the first cluster has not verified its revision yet (--verify-first-cluster).',
+      'The limit of rolling clusters is reached, in the fleet (--max-concurrent-rollouts) or in the namespace (--max-namespace-share, or maxNamespaceShare of a MySQLRolloutPolicy), or the first cluster has not verified its revision yet (--verify-first-cluster).',
     details:
       'One of the clusters that no MySQLRolloutSequence selects goes first. Another one begins once every rolling cluster has a member that has participated at the new revision for minReadySeconds, or once some cluster has verified its revision since this one became stale. A revision that fails lets the next cluster try, up to --max-failing-rollouts. Clusters of one namespace keep those of others waiting for at most an hour. A rollout that has begun and may need a person gives up its slot while all of its members participate, and is first in the queue once it can continue. While one of its members is away it keeps its slot, and the message names it; with --release-stalled-slots it loses the slot once it is stalled. Members that are down need no slot.',
     endedBy: ['time'],
@@ -194,10 +194,10 @@ export const turn = {
   }),
 };
 
-function clustersRolling(limit: number, namespace: string | undefined): string {
+function clustersRolling(limit: number, namespace?: string, limitedBy = '--max-namespace-share'): string {
   if (namespace === undefined) return `${limit} clusters may be rolling at a time`;
   const clusters = limit === 1 ? '1 cluster' : `${limit} clusters`;
-  return `${clusters} of namespace ${namespace} may be rolling at a time (--max-namespace-share)`;
+  return `${clusters} of namespace ${namespace} may be rolling at a time (${limitedBy})`;
 }
 
 const mostNamed = 3;

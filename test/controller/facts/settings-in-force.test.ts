@@ -4,6 +4,7 @@ import { noMaintenance } from '../../../src/api/maintenance-settings.ts';
 import { type PolicyRecord, projectPolicy } from '../../../src/api/rollout-policy.ts';
 import { builtInStrategy, type CommonSettings } from '../../../src/api/settings.ts';
 import { milliseconds } from '../../../src/base/json.ts';
+import { namespaceShare } from '../../../src/controller/facts/policy-layers.ts';
 import {
   type DefaultSettings,
   decidingPolicies,
@@ -504,3 +505,32 @@ describe('a policy', () => {
 function expression(key: string, operator: string, values?: readonly string[]): object {
   return { matchExpressions: [{ key, operator, ...(values && { values }) }] };
 }
+
+describe('the share of the slots that policies set for a namespace', () => {
+  const inA = { namespace: 'shop', namespaceLabels: { team: 'a' } };
+  const share = (name: string, percent: unknown, more: object = {}) =>
+    policy(name, { ...more, maxNamespaceShare: percent });
+  const teamA = { namespaceSelector: { matchLabels: { team: 'a' } } };
+  const teamB = { namespaceSelector: { matchLabels: { team: 'b' } } };
+
+  const cases: Readonly<Record<string, readonly [policies: readonly PolicyRecord[], decides: string | null]>> = {
+    'is none without a policy that sets one': [[policy('other', { settings: { paused: true } })], null],
+    'is none if no policy selects the namespace': [[share('b', 20, teamB)], null],
+    'is that of the policy with the highest priority': [
+      [share('low', 90), share('high', 20, { ...teamA, priority: 1 })],
+      '20 high',
+    ],
+    'is that of the first policy by name at the same priority': [[share('b', 90), share('a', 20)], '20 a'],
+    'is the least if the share cannot be read': [[share('odd', 'half', { priority: 1 }), share('a', 90)], '1 odd'],
+    'is not raised by a policy that may not select the namespace': [
+      [share('odd', 90, { namespaceSelector: 'team=a', priority: 1 }), share('a', 20)],
+      '20 a',
+    ],
+  };
+  for (const [what, [policies, decides]] of Object.entries(cases)) {
+    it(what, () => {
+      const found = namespaceShare(policies, inA);
+      expect(found && `${found.percent} ${found.source.split('/')[1]}`).to.equal(decides);
+    });
+  }
+});

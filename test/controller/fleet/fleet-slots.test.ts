@@ -84,7 +84,13 @@ describe('the slots of one namespace', () => {
   it('are a share of all, rounded up, while there are clusters of others', () => {
     const slots = slotsOf({ ...many, 'b/0': waiting(10) }, 5, 50);
     expect(slots.next()).to.deep.equal(['a/0', 'a/1', 'a/2', 'b/0']);
-    expect(slots.placeOf('a/3', 3)).to.deep.equal({ place: 1, limit: 3, stuck: [], namespace: 'a' });
+    expect(slots.placeOf('a/3', 3)).to.deep.equal({
+      place: 1,
+      limit: 3,
+      stuck: [],
+      namespace: 'a',
+      limitedBy: '--max-namespace-share',
+    });
     expect(slots.placeOf('a/4', 4)).to.include({ place: 2, namespace: 'a' });
     expect(slots.placeOf('b/0', 10)).to.equal(null);
   });
@@ -97,6 +103,26 @@ describe('the slots of one namespace', () => {
     slots.note('b/0', null);
     expect(slots.next()).to.deep.equal(Object.keys(many));
     expect(woken).to.include.members(Object.keys(many));
+  });
+
+  it('are as many as a policy says, which the place names, from the moment it says so', () => {
+    const woken: string[] = [];
+    const slots = new FleetSlots({ slots: 5, namespaceShare: 20 }, (key) => void woken.push(key));
+    for (const [key, standing] of Object.entries({ ...many, 'b/0': waiting(10), 'b/1': waiting(11) }))
+      slots.note(key, standing);
+    expect(slots.next()).to.deep.equal(['a/0', 'b/0']);
+    const ofA = (percent: number) => (namespace: string) =>
+      namespace === 'a' ? { percent, source: 'MySQLRolloutPolicy/a' } : null;
+    woken.length = 0;
+    slots.setShares(ofA(60));
+    expect(slots.next()).to.deep.equal(['a/0', 'a/1', 'a/2', 'b/0']);
+    expect(woken).to.include.members(['a/1', 'a/2', 'a/3', 'b/1']);
+    expect(slots.placeOf('a/3', 3)).to.include({ place: 1, limit: 3, limitedBy: 'MySQLRolloutPolicy/a' });
+    expect(slots.placeOf('b/1', 11)).to.include({ place: 1, limit: 1, limitedBy: '--max-namespace-share' });
+    slots.setShares(ofA(100));
+    expect(slots.next()).to.deep.equal(['a/0', 'a/1', 'a/2', 'a/3', 'a/4']);
+    slots.setShares(() => null);
+    expect(slots.next()).to.deep.equal(['a/0', 'b/0']);
   });
 
   it('are held by its rollouts that need a person, and others begin all the same', () => {

@@ -16,31 +16,6 @@ export interface Act {
   readonly plans: readonly ClusterPlan[];
 }
 
-/** With their share of all clusters. */
-const casts: readonly (Omit<Act, 'plans'> & { readonly share: number })[] = [
-  { driver: 'moco', elects: true, share: 0.4 },
-  { driver: 'moco', elects: false, share: 0.3 },
-  { driver: 'own', elects: true, share: 0.15 },
-  { driver: 'own', elects: false, share: 0.15 },
-];
-const images = ['mysql:8.4.9', 'mysql:8.4.10'];
-
-/** The same for the same seed. More than two template changes of a cluster in ten minutes cause RevisionFlapping. */
-export function drawActs(seed: string, rollouts: number): readonly Act[] {
-  const chance = new Chance(seed);
-  const count = Math.ceil(rollouts / images.length);
-  let number = 0;
-  let shares = 0;
-  return casts.map(({ share, ...act }) => {
-    shares += share;
-    const plans: ClusterPlan[] = [];
-    for (const upTo = Math.round(count * shares); number < upTo; number += 1) {
-      plans.push({ name: `chaos-${number}`, replicas: chance.happens(0.4) ? 5 : 3, images });
-    }
-    return { ...act, plans };
-  });
-}
-
 /** What befalls a whole process, whatever it does. What befalls single requests and watches, the simulation plays. */
 export type Disturbance =
   | { readonly kind: 'kill' }

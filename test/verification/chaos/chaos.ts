@@ -41,9 +41,6 @@ export interface Tally {
   readonly defects: string[];
 }
 
-export const isFailure = ({ violations, lost, needless, defects }: Tally): boolean =>
-  violations + lost + needless + defects.length > 0;
-
 /**
  * An eviction that a budget has counted and that then found another version of the pod keeps the budget closed for two
  * minutes, which may happen more than once.
@@ -255,7 +252,6 @@ class Play {
     if (needless > 0) onLine(`  → ${needless} disruptions more than needed`);
     if (lost === null && needless === 0 && violations.length === 0) return;
     for (const { at, by, text } of story) onLine(`    ${at.slice(11, 23)} ${by.padEnd(10)} ${text}`);
-    onLine(`  SEED=${seed} make chaos`);
   }
 }
 

@@ -79,6 +79,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'takes the next replica as soon as MOCO calls the cluster Healthy, whoever is still away',
     decide: (snapshot, policy) =>
       snapshot.cluster.healthy ? evictsInstead(waits, staleReplica)(snapshot, policy) : decide(snapshot, policy),
+    snapshots: /reduces needs roomForOne/,
     explorer: { finds: 'I2', world: small(3) },
     simulation: ['members', 'moco'],
   },
@@ -88,6 +89,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       const members = snapshot.members.map((member) => ({ ...member, recreatable: justCreated }));
       return decide({ ...snapshot, members }, policy);
     },
+    snapshots: /freesClaims needs keepsItsData/,
     explorer: { finds: 'I25', world: small(3, 'claims') },
   },
   'trusts the statuses of containers alone': {
@@ -256,11 +258,13 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'ignores the budget': {
     wrong: 'takes the next replica although as many members are away as may be',
     decide: evictsInstead(waits, staleReplica),
+    snapshots: /reduces needs roomForOne/,
     explorer: { finds: 'I2', world: small(3) },
   },
   'overlooks the Jobs of backups': {
     wrong: 'takes members while a backup runs, unless MOCO has closed the PodDisruptionBudget for it',
     decide: (snapshot, policy) => decide({ ...snapshot, backupJobs: [] }, policy),
+    snapshots: /stops needs noBackup/,
     explorer: { finds: 'backup', world: small(3, 'budget') },
     simulation: ['user'],
   },
@@ -269,23 +273,27 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     decide: instead((step) =>
       step.kind === 'demote' ? { kind: 'evict', rule: 'SingleMember', targets: step.targets } : null,
     ),
+    snapshots: /I3: a healthy primary/,
     explorer: { finds: 'I3', world: faultless(3) },
   },
   'mistakes the index for the end of a switchover': {
     wrong: 'takes the old primary as soon as the index has moved, before MOCO has finished the switchover',
     decide: (snapshot, policy) => decide(withRolesSettled(snapshot), policy),
+    snapshots: /needs (roomForOne|rolesRest)/,
     explorer: { finds: 'I3', world: small(3) },
     simulation: [],
   },
   'deletes instead of evicting': {
     wrong: 'deletes a healthy member, which no PodDisruptionBudget can refuse',
     decide: instead((step) => (step.kind === 'evict' ? { ...step, kind: 'delete' } : null)),
+    snapshots: /I4: a healthy member deleted/,
     explorer: { finds: 'I4', world: small(3) },
     simulation: [],
   },
   'does not see that a member is updated': {
     wrong: 'evicts replicas whatever their revision is',
     decide: evictsInstead(waits, isReplica),
+    snapshots: /I5: an updated member/,
     explorer: { finds: 'I5', world: small(3) },
   },
   'deletes replicas while the primary is down': {
@@ -296,6 +304,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       if (right.hold?.rule !== 'AwaitingFailover' || !next) return right;
       return doing(right, { kind: 'delete', rule: 'MemberNotParticipating', targets: [target(next)] });
     },
+    snapshots: /I2b: the floor of those that acknowledge/,
     explorer: { finds: 'I2b', world: small(3) },
     simulation: ['members', 'nodes'],
   },
@@ -316,6 +325,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'continues with a revision that fails': {
     wrong: 'gives the next member a revision with which another one does not come up',
     decide: evictsInstead([...waits, 'UpdateRevisionFailing'], staleReplica),
+    snapshots: /brings needs standsUnlessDown/,
     explorer: { finds: 'I7', world: worldOf(5, { faults: 0 }) },
   },
   'replaces the primary first': {
@@ -326,6 +336,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       const revision = snapshot.statefulSet?.updateRevision ?? '';
       return { kind: 'demote', rule: 'PrimaryLast', targets: [target(primary)], revision };
     }),
+    snapshots: /a demotion before its turn/,
     explorer: { finds: 'I8', world: faultless(3) },
   },
   'does not say why it waits': {
@@ -334,6 +345,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       const right = decide(snapshot, policy);
       return right.hold?.rule === 'AwaitingFailover' ? { ...right, hold: null } : right;
     },
+    snapshots: /I11: no step, no hold, and stale members/,
     explorer: { finds: 'I11', world: small(3) },
   },
   'never takes a demotion back': {
@@ -344,6 +356,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         ? { ...right, step: { kind: 'none' }, hold: { rule: 'RolesNotSettled', members: [] } }
         : right;
     },
+    snapshots: /I12: a demotion outlives its reason/,
     explorer: { finds: 'I12', world: faultless(3) },
   },
   'does not wait for a container that restarts in place': {
@@ -352,6 +365,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       const members = snapshot.members.map((member) => ({ ...member, restartInPlace: null }));
       return decide({ ...snapshot, members }, policy);
     },
+    snapshots: /complete while a container has still to restart/,
     explorer: { finds: 'I17', world: small(3, 'in-place') },
   },
   'restarts containers of the primary in place': {
@@ -368,6 +382,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         withResizes(snapshot, () => null),
         policy,
       ),
+    snapshots: /I17: the label before the kubelet has resized its containers/,
     explorer: { finds: 'I17', world: small(3, 'resize') },
   },
   'forgets resizes once updates in place are off': {
@@ -408,6 +423,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       } as const;
       return doing(right, step);
     },
+    snapshots: /changesInPlace needs nobodyResizes/,
     explorer: { finds: 'I17', world: small(3, 'resize') },
   },
   'skips the confirmation': {
@@ -525,21 +541,25 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         },
         policy,
       ),
+    snapshots: /stops needs (failoverHadItsTime|replicasOnly)/,
     simulation: ['nodes', 'moco'],
   },
   'switches over towards a replica that is behind': {
     wrong: 'demotes the primary although the replica that MOCO chooses has not caught up, so that writes are blocked',
     decide: (snapshot, policy) => decide({ ...snapshot, replicationDelays: noDelays(snapshot.members) }, policy),
+    snapshots: /movesPrimary needs othersCaughtUp/,
     simulation: ['lag'],
   },
   'counts a replica as soon as it is ready': {
     wrong: 'takes the next replica although the one that came back has received nothing, so that commits wait for it',
     decide: (snapshot, policy) => decide({ ...snapshot, mysql: null }, policy),
+    snapshots: /stops needs othersReceived/,
     explorer: { finds: 'I27', world: small(3, 'delay') },
   },
   'ignores a failing check': {
     wrong: 'takes members that work although a check of the user fails',
     decide: (snapshot, policy) => decide({ ...snapshot, checks: [] }, policy),
+    snapshots: /risks needs passed/,
     simulation: ['checks'],
   },
   'relies on an old answer to a check': {
@@ -573,6 +593,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'takes members that MOCO protects from deletion',
     decide: (snapshot, policy) =>
       decide({ ...snapshot, members: snapshot.members.map((one) => ({ ...one, preventDelete: false })) }, policy),
+    snapshots: /a protected member/,
     explorer: { finds: 'protected', world: small(1, 'prevent-delete') },
   },
   'protects the primary alone': {
@@ -584,6 +605,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       }));
       return decide({ ...snapshot, members }, policy);
     },
+    snapshots: /a protected member/,
     explorer: { finds: 'protected', world: small(3, 'prevent-delete') },
   },
   'restarts a member that recovers': {
@@ -608,16 +630,19 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         policy,
       );
     },
+    snapshots: /stops needs failoverHadItsTime/,
     explorer: { finds: 'I3', world: small(3, 'upstream') },
   },
   'does not listen to the user': {
     wrong: 'goes on while the rollout is paused, and takes pinned members',
     decide: (snapshot, policy) => decide(snapshot, { ...policy, paused: false, pinnedOrdinals: [] }),
+    snapshots: /brings needs notKept/,
     explorer: { finds: 'setting', world: small(3, 'user') },
   },
   'does not keep to maintenance windows': {
     wrong: 'takes members that work while no maintenance window is open',
     decide: (snapshot, policy) => decide({ ...snapshot, maintenance: null }, policy),
+    snapshots: /movesPrimary needs inTime/,
     explorer: { finds: 'I18', world: small(3, 'maintenance') },
     simulation: ['maintenance'],
   },
@@ -691,6 +716,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       if (right.step.kind !== 'setStrategy' || snapshot.statefulSet?.newPods !== 'CurrentRevision') return right;
       return { ...right, step: { kind: 'none' } };
     },
+    snapshots: /I11: no step, no hold, and stale members/,
     explorer: { finds: 'stuck', world: losses(1) },
     simulation: ['lossesHalfway'],
   },
@@ -705,6 +731,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       const early = decide({ ...snapshot, statefulSet: atOnDelete }, policy);
       return early.step.kind === 'evict' || early.step.kind === 'delete' ? early : right;
     },
+    snapshots: /brings needs comesUpUpdated/,
     explorer: { finds: 'kept', world: losses(1) },
     simulation: ['losses'],
   },
@@ -724,6 +751,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       const { statefulSet } = snapshot;
       return decide({ ...snapshot, statefulSet: statefulSet && { ...statefulSet, observed: true } }, policy);
     },
+    snapshots: /the update revision is not known/,
     explorer: { finds: 'kept', world: losses(1) },
   },
   'keeps whatever the current revision is': {
@@ -733,6 +761,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       if (right.step.kind !== 'promoteRevision' || right.step.for !== 'keep') return right;
       return { ...right, step: { kind: 'setStrategy', newPods: 'CurrentRevision', lasts: 'untilCreated' } };
     },
+    snapshots: /I24: a member goes back behind its data/,
     explorer: { finds: 'lost', world: losses(1, { current: 'older' }) },
   },
   'gives back a member that has started': {
@@ -747,6 +776,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       const believed = withOlderData(snapshot, members.filter(hasNeverStarted));
       return decide({ ...believed, members, memory: { ...memory, createdWhileHeld: created } }, policy);
     },
+    snapshots: /I24: a member goes back that has run/,
     explorer: { finds: 'restored', world: losses(1) },
   },
   'forgets in which pods mysqld has started': {
@@ -757,6 +787,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       const believed = withOlderData(snapshot, members.filter(hasNeverStarted));
       return decide({ ...believed, memory: { ...memory, createdWhileHeld } }, policy);
     },
+    snapshots: /I24: a member goes back behind its data/,
     explorer: { finds: 'restored', world: losses(1, { badRevision: true, faults: 2 }) },
   },
   'knows a restored member by its name': {
@@ -775,6 +806,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'replaces members with the gate off': {
     wrong: 'goes on as at OnDelete once the feature gate is off, and releases nothing to MOCO',
     decide: (snapshot, policy) => decide(snapshot, { ...policy, mode: 'OnDelete' }),
+    snapshots: /I10: a write with the gate off/,
     simulation: ['flips'],
   },
   'allows one failure too many': {

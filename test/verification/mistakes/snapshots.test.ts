@@ -1,12 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { RolloutPolicy } from '../../../src/core/policy.ts';
-import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
-import { anyPolicy, plausibleSnapshot } from '../../core/arbitrary-snapshot.ts';
 import { violations } from '../../core/invariants.ts';
+import { aCluster, nearAnExample, type State } from '../../core/near-examples.ts';
 import { mistakes } from './catalogue.ts';
-
-type State = readonly [ClusterSnapshot, RolloutPolicy];
 
 /** States that nobody has written down. The rarest mistake shows in one of some ten thousand. */
 const batches = { count: 30, states: 4_000 };
@@ -15,7 +11,7 @@ const drawn: (readonly State[])[] = [];
 function batch(at: number): readonly State[] {
   const known = drawn[at];
   if (known !== undefined) return known;
-  const states = fc.sample(fc.tuple(plausibleSnapshot, anyPolicy), { seed: at + 1, numRuns: batches.states });
+  const states = fc.sample(fc.oneof(aCluster, nearAnExample), { seed: at + 1, numRuns: batches.states });
   drawn[at] = states;
   return states;
 }

@@ -118,7 +118,7 @@ export class Network {
       reject(error);
       return promise;
     }
-    const isWrite = request.method !== 'GET' && kindOf(request) !== 'lease' && !request.path.includes('/events');
+    const isWrite = request.method !== 'GET' && kindOf(request) !== 'ownLease' && !request.path.includes('/events');
     const to = kindOf(request) === 'pod' ? 'pod' : 'any';
     if (isWrite) client.writes(to, 'before');
     if (!client.isAlive()) return promise;

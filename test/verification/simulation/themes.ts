@@ -83,10 +83,10 @@ const error =
     retryAfterSeconds: retryAfterSeconds(chance, replicas),
   });
 
-/** While the lease cannot be renewed, or the outcome of a renewal is unknown. */
+/** While the program's own Lease cannot be renewed, or the outcome of a renewal is unknown. */
 const leaseMishaps = drawn('mishaps', {
   mishap: leaseTrouble,
-  requests: 'lease',
+  requests: 'ownLease',
   probability: oneOf(0.5, 1),
   process: perhaps(0.5, 0),
   watches: 'stay',

@@ -1,4 +1,5 @@
 import type { ExchangeRequest } from '../../../src/base/world.ts';
+import { usualLease } from '../../../src/moco/lease-place.ts';
 import { resourceAt } from '../../support/api-server/resource-path.ts';
 
 /** What can happen to a request on its way. */
@@ -16,7 +17,10 @@ export type Mishap =
   /** The request or its answer is delayed. */
   | { readonly kind: 'slow'; readonly thereMilliseconds: number; readonly backMilliseconds: number };
 
-export type RequestKind = 'read' | 'confirm' | 'pod' | 'status' | 'lease' | 'any';
+/** The Lease of this program, and that of MOCO, which this program only reads. */
+type LeaseKind = 'ownLease' | 'mocoLease';
+
+export type RequestKind = 'read' | 'confirm' | 'pod' | 'status' | LeaseKind | 'any';
 
 /** For a while, some of the requests meet with a mishap. */
 export interface Trouble {
@@ -28,14 +32,34 @@ export interface Trouble {
   readonly process: number | null;
 }
 
+const mocoLeasePath = `/namespaces/${usualLease.namespace}/leases/${usualLease.name}`;
+
+/** Whose Lease the request is about; `null` for a request about something else. */
+function leaseOf(path: string): LeaseKind | null {
+  if (!path.includes('/leases')) return null;
+  return path.endsWith(mocoLeasePath) ? 'mocoLease' : 'ownLease';
+}
+
 export function kindOf({ method, path, pool }: ExchangeRequest): Exclude<RequestKind, 'any'> {
-  if (path.includes('/leases')) return 'lease';
+  const lease = leaseOf(path);
+  if (lease !== null) return lease;
   if (method === 'GET') return pool === 'watch' || path.includes('?') ? 'read' : 'confirm';
   return path.includes('/pods/') ? 'pod' : 'status';
 }
 
-/** Where requests go wrong, the lease apart. */
-export const requestVerbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'evict', 'lease'] as const;
+/** Where requests go wrong, the Leases apart. */
+export const requestVerbs = [
+  'get',
+  'list',
+  'watch',
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'evict',
+  'ownLease',
+  'mocoLease',
+] as const;
 export type RequestVerb = (typeof requestVerbs)[number];
 
 /** What requests meet with, each of them on each kind of request. */
@@ -50,7 +74,8 @@ export const mishapSentences: Readonly<Record<Mishap['kind'], string>> = {
 
 export function verbOf({ method, path }: ExchangeRequest): RequestVerb {
   const [place = '', query = ''] = path.split('?');
-  if (place.includes('/leases')) return 'lease';
+  const lease = leaseOf(place);
+  if (lease !== null) return lease;
   if (place.endsWith('/eviction')) return 'evict';
   switch (method) {
     case 'POST':
