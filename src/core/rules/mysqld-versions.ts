@@ -13,7 +13,9 @@ import { asksForLasting, lastingSeconds } from '../replicas-behind.ts';
 import { dueMembers } from '../situation.ts';
 import { type Asked, rule } from './rule.ts';
 
-/** What the mysqld of the update revision would refuse to open. */
+// Rules about versions of MySQL: data or a redo log that the mysqld of the update revision would refuse, and clusters
+// that could no longer replicate from this one.
+
 export const mysqldVersions = {
   VersionRefused: rule<RefusedData>({
     holds: (asked) => versionRefused(asked),
