@@ -4,7 +4,7 @@ import { gates } from '../../src/core/gates.ts';
 import type { UndemoteReason } from '../../src/core/step.ts';
 import { appeared, type ClusterBuilder, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { everyStep } from './rules/every-step.ts';
+import { everyStep } from './step-examples.ts';
 import { type Case, check, decideCase, evicts, holds, takesBack, when } from './table.ts';
 
 describe('every step', () => {

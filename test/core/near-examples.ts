@@ -5,7 +5,7 @@ import { anyPolicy, plausibleSnapshot } from './arbitrary-snapshot.ts';
 import { stale, three } from './cluster-builder.ts';
 import { member, resourcesOf } from './member-builder.ts';
 import { everyExample } from './rules/every-example.ts';
-import { everyStep } from './rules/every-step.ts';
+import { everyStep } from './step-examples.ts';
 import { type Case, updatesInPlace } from './table.ts';
 
 /** One input of `decide`. */

@@ -135,6 +135,7 @@ describe('the watches', () => {
           resourceVersion: '7',
           generation: 0,
           priority: 0,
+          maxNamespaceShare: null,
           selector: { matchLabels: {}, matchExpressions: [] },
           namespaceSelector: { matchLabels: {}, matchExpressions: [] },
           settings: undefined,

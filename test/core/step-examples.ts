@@ -1,6 +1,6 @@
-import type { StepRule } from '../../../src/core/step.ts';
-import { cluster, lastOne, stale, three } from '../cluster-builder.ts';
-import { changeOf, member, resourcesOf } from '../member-builder.ts';
+import type { StepRule } from '../../src/core/step.ts';
+import { cluster, lastOne, stale, three } from './cluster-builder.ts';
+import { changeOf, member, resourcesOf } from './member-builder.ts';
 import {
   type Case,
   deletes,
@@ -13,7 +13,7 @@ import {
   updates,
   updatesInPlace,
   when,
-} from '../table.ts';
+} from './table.ts';
 
 const inPlace = updatesInPlace('IfPossible');
 
