@@ -221,7 +221,7 @@ class Play {
     lost: string | null,
     seconds: number,
   ): Promise<void> {
-    const { onLine, seed } = this.#options;
+    const { onLine } = this.#options;
     const { driver, elects } = this.#act;
     const audit = (await this.#stage.controlPlane.audit()).filter(
       ({ objectRef }) => objectRef?.namespace === namespace,
