@@ -64,6 +64,18 @@ describe('the Lease of moco-controller', () => {
     expect(await moco.read(api)).to.include({ state: 'free', renewedAtMilliseconds: null });
   });
 
+  it('is kept up to 253 characters of its holder, and not renewed by what differs after them', async () => {
+    const long = 'x'.repeat(100_000);
+    spec = { holderIdentity: long, renewTime: `${long}1` };
+    expect((await moco.read(api)).holder).to.have.lengthOf(253);
+    world.freeze(2000);
+    spec = { holderIdentity: `${long}2`, renewTime: `${long}2` };
+    expect((await moco.read(api)).renewedAtMilliseconds).to.equal(null);
+    world.freeze(4000);
+    spec = { holderIdentity: `${long}2`, renewTime: '3' };
+    expect((await moco.read(api)).renewedAtMilliseconds).not.to.equal(null);
+  });
+
   it('is missing where there is none, and forbidden without the right', async () => {
     spec = null;
     expect((await moco.read(api)).state).to.equal('missing');

@@ -3,7 +3,7 @@ import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
 import { anyPolicy, plausibleSnapshot } from './arbitrary-snapshot.ts';
 import { stale, three } from './cluster-builder.ts';
-import { member, resourcesOf } from './member-builder.ts';
+import { member, resourcesOf, revisionBefore } from './member-builder.ts';
 import { everyExample } from './rules/every-example.ts';
 import { everyStep } from './step-examples.ts';
 import { type Case, updatesInPlace } from './table.ts';
@@ -49,6 +49,14 @@ const others: readonly Pick<Case, 'given' | 'settings'>[] = [
   {
     given: three(member(0).stale().changeable('slow-log'), member(1).stale()),
     settings: { ...inPlace, pinnedOrdinals: [1] },
+  },
+  {
+    given: three(member(0).stale(), member(1).stale().terminating(1).but({ graceSeconds: 0 }), member(2).updated())
+      .but({ strategyKeeper: 'policy' })
+      .statefulSet({ currentRevision: revisionBefore })
+      .memory({ waiting: [0, 1], verified: true })
+      .keepingRevisions(),
+    settings: { paused: true },
   },
 ];
 

@@ -1,3 +1,4 @@
+import { shortened } from '../../base/text.ts';
 import type { World } from '../../base/world.ts';
 import type { MocoLease } from '../../core/on-demand-facts.ts';
 import { isForbidden } from '../../kube/api-error.ts';
@@ -13,6 +14,8 @@ export interface SeenLease extends Pick<MocoLease, 'lease' | 'state' | 'holder' 
   readonly renewedAtMilliseconds: number | null;
 }
 
+/** Characters of the holder and of the renewal that are kept. What differs after them renews nothing. */
+const mostLeaseCharacters = 253;
 /** controller-runtime's default, if the Lease has no duration. */
 const usualDurationSeconds = 15;
 /** Clusters that are reconciled together share a reading. */
@@ -60,9 +63,9 @@ export class MocoLeases implements MocoReader {
       const found = (await api.read(leases, this.#place)) as Lease | null;
       if (found === null) return { ...none, state: 'missing' };
       const { holderIdentity, renewTime, leaseDurationSeconds, leaseTransitions } = found.spec ?? {};
-      const holder = holderIdentity ?? '';
+      const holder = shortened(holderIdentity ?? '', mostLeaseCharacters);
       const durationSeconds = leaseDurationSeconds ?? usualDurationSeconds;
-      const renewal = JSON.stringify([holder, renewTime, leaseTransitions]);
+      const renewal = JSON.stringify([holder, shortened(renewTime ?? '', mostLeaseCharacters), leaseTransitions]);
       return { lease, state: holder === '' ? 'free' : 'held', holder, durationSeconds, renewal };
     } catch (error) {
       if (isForbidden(error)) return { ...none, state: 'forbidden' };
