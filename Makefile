@@ -198,6 +198,7 @@ soak: node_modules control-plane real-moco ## What takes longer than `make test`
 	@$(NODE) test/verification/explorer/main.ts --families new-pods --coarse --faults 1
 	@$(NODE) test/verification/explorer/main.ts --families new-pods --coarse --faults 2 --requests pauses,pins,restores --states 3000000
 	@$(NODE) test/verification/explorer/main.ts --pairs --coarse --good --faults 1 --states 1000000
+	@SEED=random PROPERTY_RUNS=100000 $(NODE) hack/run-tests.ts test/core/properties.test.ts
 	@PROPERTY_RUNS=20000 timeout 6h $(NODE) hack/run-tests.ts test/verification/explorer/histories.test.ts --grep 'with faults break'
 	@$(NODE) test/verification/simulation/main.ts --mistakes
 	@$(NODE) test/verification/simulation/main.ts --rollouts 100000 --jobs cores

@@ -59,7 +59,8 @@ export function wouldStay(snapshot: ClusterSnapshot, policy: RolloutPolicy): boo
   if (everyOrdinal(snapshot).some(isOwn)) return false;
   return members.some((one) => {
     const { ordinal, revision, terminatingForSeconds: seconds, graceSeconds } = one;
-    const isHeld = policy.paused || policy.pinnedOrdinals.includes(ordinal) || ordinal < policy.partition;
+    const isPaused = policy.paused && !policy.repairWhilePaused;
+    const isHeld = isPaused || policy.pinnedOrdinals.includes(ordinal) || ordinal < policy.partition;
     const endsInTime = seconds !== null && seconds < graceSeconds + 30;
     return isHeld && endsInTime && revision !== statefulSet?.updateRevision && awaitsPod(snapshot, ordinal);
   });

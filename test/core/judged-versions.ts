@@ -19,7 +19,7 @@ export const drawnReplicaVersion = '8.4.0';
 const newerThanReplica: readonly string[] = ['9.7.4'];
 
 export const hasOlderReplicaCluster = ({ mysql, statefulSet }: ClusterSnapshot): boolean =>
-  (mysql?.replicaClusters ?? []).length > 0 &&
+  (mysql?.replicaClusters ?? []).some(({ version }) => version === drawnReplicaVersion) &&
   newerThanReplica.includes(statefulSet?.mysqld.version?.version ?? 'unknown');
 
 const refused: readonly string[] = ['8.4.8 8.0.40', '8.0.40 9.7.4'];
@@ -35,8 +35,14 @@ function wayOf({ statefulSet }: ClusterSnapshot, { mysqld: { version } }: Member
 const hasRun = ({ containers }: MemberFacts): boolean =>
   containers.some(({ part, state, restarts }) => part === 'mysqld' && (state !== 'waiting' || restarts > 0));
 
+/** A record of another version is of a mysqld that has started on the data as well: both are taken for the data. */
+const isContradicted = ({ dataRecords }: ClusterSnapshot, { ordinal, mysqld }: MemberFacts): boolean =>
+  dataRecords.some(
+    (one) => one.ordinal === ordinal && (one.record?.version ?? null) !== (mysqld.version?.version ?? null),
+  );
+
 export const refusesData = (snapshot: ClusterSnapshot, one: MemberFacts): boolean =>
-  hasRun(one) && refused.includes(wayOf(snapshot, one));
+  hasRun(one) && refused.includes(wayOf(snapshot, one)) && !isContradicted(snapshot, one);
 
 /** Whether its redo log may be of a format that the update revision does not read: certainly, or perhaps. */
 export function redoLogLeft(snapshot: ClusterSnapshot, one: MemberFacts): 'other' | 'maybe' | 'fine' {
