@@ -53,7 +53,13 @@ describe('every decision', () => {
     const coverage = new Coverage();
     const states = fc.oneof(aCluster, nearAnExample);
     for (let index = 0; index < mostBatches && (index === 0 || (isWhole && coverage.unreached.length > 0)); index++) {
-      always(states, (state) => coverage.add(state, isRight(...state)), index);
+      always(
+        states,
+        (state) => {
+          coverage.add(state, isRight(...state));
+        },
+        index,
+      );
     }
     if (!isWhole) return;
     expect(
