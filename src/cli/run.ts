@@ -69,8 +69,8 @@ const exitFailed = 1;
 const exitMisused = 2;
 
 /**
- * Runs the command of the arguments. Resolves to the exit status: 0, 2 for invalid usage, 1 for every other failure or
- * a negative result. Never rejects.
+ * Runs the command that the arguments name. Resolves to the exit status: 0, 2 for invalid usage, 1 for every other
+ * failure or a negative result. Never rejects.
  */
 export async function runCli(words: readonly string[], given: Host): Promise<number> {
   const host = withoutControls(given);

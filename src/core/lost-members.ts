@@ -27,7 +27,7 @@ export const isGoing = ({ state, facts }: Member): boolean =>
 export const isUntaken = ({ members, snapshot: { memory } }: Situation, ordinal: number): boolean =>
   memory.waiting === null ||
   memory.waiting.includes(ordinal) ||
-  // The member is back at its previous revision, in another pod than the one that a step replaced.
+  // The member is back at its previous revision, in a different pod from the one that a step replaced.
   members.some(
     ({ facts, updated, ordinal: own }) =>
       own === ordinal && !updated && memory.taken.some((one) => one.ordinal === own && one.uid !== facts.uid),

@@ -134,7 +134,7 @@ export interface Moment {
   readonly at: string;
 }
 
-/** The MySQLRollout is being deleted and these finalizers keep it, or it belongs to another MySQLCluster. */
+/** The MySQLRollout is being deleted and these finalizers block that, or it belongs to another MySQLCluster. */
 export type RolloutProblem =
   | { readonly kind: 'terminating'; readonly finalizers: readonly string[] }
   | { readonly kind: 'notOwned'; readonly owner: string };

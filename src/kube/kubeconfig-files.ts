@@ -63,8 +63,8 @@ export interface KubeconfigContent {
 }
 
 /**
- * Reads kubeconfigs and merges them as kubectl does: the first entry of a name counts, and the first current context.
- * Paths in a file are relative to it. Throws `ConfigurationError`.
+ * Reads kubeconfigs and merges them as kubectl does: the first entry with a given name wins, and so does the first
+ * current context. Relative paths are resolved against the file that contains them. Throws `ConfigurationError`.
  */
 export function readKubeconfigs(files: readonly string[]): KubeconfigContent {
   const contents = files.map(readOne);

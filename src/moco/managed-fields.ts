@@ -80,7 +80,8 @@ const mostWriters = 3;
 const longestName = 253;
 
 /**
- * Who an object belongs to: its owner, or otherwise whoever writes its spec; for people. `null` if neither is known.
+ * Who an object belongs to, as text for people: its owner, or otherwise whoever writes its spec. `null` if neither is
+ * known.
  */
 export function whoseOf(raw: unknown): string | null {
   const metadata = object(object(raw)['metadata']);

@@ -3,7 +3,7 @@ import type { PodRecord } from './records.ts';
 /** Members of one revision whose nodes have resolved the same image of mysqld to different builds. */
 export interface DifferentBuilds {
   readonly image: string;
-  /** The members of each build, by its digest, in the order of the members. */
+  /** Each build by its digest, with the pods that run it, ordered by the lowest ordinal that does. */
   readonly builds: readonly { readonly digest: string; readonly members: readonly string[] }[];
 }
 

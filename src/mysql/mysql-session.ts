@@ -48,7 +48,7 @@ export class MysqlError extends Error {
 
 /** For the whole conversation: connection, handshake and all answers. */
 const conversationMilliseconds = 1000;
-/** The GTID sets of a long-lived server have some kilobytes. */
+/** The GTID sets of a long-lived server can take up several kilobytes. */
 const mostBytes = 1024 * 1024;
 const deniedCodes: ReadonlySet<string> = new Set([
   'ER_ACCESS_DENIED_ERROR',

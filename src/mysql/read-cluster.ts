@@ -149,7 +149,8 @@ async function expectItself(query: SqlQuery, { name }: AskedMember): Promise<Who
 type Keep<T> = (answer: T) => void;
 
 /**
- * The answer of a replica once it has received and applied what the primary had committed, or when the time is over.
+ * The answer of a replica once it has received and applied everything that the primary had committed, or when time runs
+ * out.
  */
 async function askCaughtUp(
   world: World,
@@ -183,7 +184,7 @@ async function askCaughtUp(
   }
 }
 
-/** The open writes at the first moment without any, or else when the time is over. */
+/** The open writes at the first moment without any, or else when time runs out. */
 async function quietest(
   world: World,
   query: SqlQuery,

@@ -67,7 +67,7 @@ export async function watchPolicy(
     if (!inForce && before !== false) {
       log.error(
         {},
-        'No ValidatingAdmissionPolicy confines the ServiceAccount: it is missing, unbound or does not deny. See kubectl moco-rollout check',
+        'No ValidatingAdmissionPolicy confines the ServiceAccount: the policy is missing, not bound, or does not deny requests. Run kubectl moco-rollout check',
       );
     }
     if (inForce && before === false) log.info({}, 'A ValidatingAdmissionPolicy confines the ServiceAccount');

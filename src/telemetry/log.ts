@@ -71,7 +71,7 @@ export function createLog({ level, format, destination: given }: LogOptions): Pi
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       hooks: {
-        // Refusals by the API server and network errors do not come from a place in this program, so a stack would show
+        // Refusals by the API server and network errors do not originate in this program, so a stack trace would add
         // nothing.
         logMethod(line, method, lineLevel) {
           const [fields] = line;

@@ -65,7 +65,7 @@ describe('the controller with checks', () => {
     await passes(bench, program, 2);
     expect(bench.status.hold).to.include({
       rule: 'CheckUnavailable',
-      message: 'Prometheus has no answer to the check errant: https://prometheus.example: ECONNREFUSED',
+      message: 'Prometheus returned no usable result for the check errant: https://prometheus.example: ECONNREFUSED',
     });
     bench.prometheus.says('errant', { kind: 'passing' });
     await passes(bench, program, 60);

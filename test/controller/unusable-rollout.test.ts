@@ -14,7 +14,7 @@ const problems = {
     copied,
     'the MySQLRollout belongs to another MySQLCluster, other (uid uid-of-other): remove its ownerReferences to keep its spec, or delete it',
   ],
-  RolloutTerminating: [kept, 'the MySQLRollout is being deleted; these finalizers keep it: example.com/keep'],
+  RolloutTerminating: [kept, 'the MySQLRollout is being deleted; these finalizers block that: example.com/keep'],
 } as const;
 
 /** A cluster whose rollout is complete, and then gets another revision. */

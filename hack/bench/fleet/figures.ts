@@ -91,5 +91,5 @@ export function figuresOf(fleets: readonly MeasuredFleet[]): readonly Figure[] {
   ];
 }
 
-/** Growth up to this factor counts as flat: two runs on a busy machine differ as much. */
+/** Growth up to this factor counts as flat: two runs on a busy machine can differ by that much. */
 const mostGrowth = 1.25;

@@ -53,8 +53,8 @@ function titleOf({ scenario, members, restartSeconds }: Row): string {
 }
 
 /**
- * The number of seconds for which the judged way has healthy members away one after another and, in a switchover,
- * blocks commits.
+ * For how many seconds the way that is judged keeps healthy members unavailable, one after another, plus the time for
+ * which a switchover blocks commits.
  */
 function limitOf(measured: readonly Measured[], { members, restartSeconds }: Row): number {
   const one = measured.find(

@@ -36,7 +36,7 @@ const checksWith = (commands: readonly CliCommand[]) => ({
 
 const colours = { ok: 'green', warning: 'yellow', failed: 'red', unknown: 'yellow' } as const;
 
-/** `all` is the list of all commands: it checks the rights that each of them needs. */
+/** `all` returns every command: `check` verifies the rights that each of them needs. */
 export const checkCommand = (all: () => readonly CliCommand[]) =>
   clusterCommand({
     name: 'check',

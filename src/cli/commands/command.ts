@@ -110,7 +110,7 @@ export function isAboutFleet(
   return fleet;
 }
 
-/** All options of a command; without a command, those that may come before it. */
+/** All options of a command, or, if `command` is `null`, those that may come before any command. */
 export const optionsOf = (command: CliCommand | null): CommandOptions => ({
   ...command?.options,
   ...(command?.connects === false ? {} : connectionOptions),

@@ -9,7 +9,7 @@ export interface UnreportedStep {
   readonly result: StepResult;
   readonly revision: string;
   readonly disrupted: number;
-  /** It updated the primary of several members in place. */
+  /** It updated the primary in place, in a cluster that has more than one member. */
   readonly sparesSwitchover: boolean;
   /**
    * Whether a demotion was requested or withdrawn. Withdrawing a demotion after its timeout counts as a failed attempt;

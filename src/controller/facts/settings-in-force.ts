@@ -167,8 +167,8 @@ export function decidingPolicies({ policies, cluster }: Omit<SettingsSources, 'r
 }
 
 /**
- * The layer that decides each setting, for settings that some layer has. Some settings only the cluster's own
- * MySQLRollout can have.
+ * Maps each setting that at least one layer has to the layer that decides it. Some settings can only be set in the
+ * cluster's own MySQLRollout.
  */
 export function decidingLayers({ rollout, policies, cluster }: SettingsSources) {
   const { enforced, settings } = policyLayers(policies, cluster);

@@ -49,8 +49,8 @@ type Rollout = Pick<RolloutProgress, 'heldFor' | 'startedAt'>;
 type Shown = RolloutStatus['hold'];
 
 /**
- * How long each rule has held a rollout, once the hold in the status has ended: `after` is another hold, or none. Time
- * before the rollout does not count.
+ * For how long each rule has held the rollout so far. The time of `before` is added once that hold has ended: `after`
+ * is a different hold, or none. Time before the start of the rollout does not count.
  */
 export function heldForOf(
   { heldFor = [], startedAt }: Rollout,

@@ -52,7 +52,7 @@ export const membersDown: ProcedureLine = {
   },
 };
 
-/** The rollout has ended, has reached what the user allows, or has not begun. */
+/** The rollout has ended, has gone as far as the user allows, or has not begun. */
 export const nothingDue: ProcedureLine = {
   takes:
     'no due member: promoteRevision once every member is updated and Ready and the current revision is another one, else nothing to do',

@@ -39,7 +39,7 @@ export const checks = {
     sentence: ({ checks }) => {
       const names = checks.map(({ check }) => check).join(', ');
       const messages = [...new Set(checks.map(({ message }) => message))].map(withoutFullStop);
-      return `Prometheus has no answer to the ${plural(checks, 'check', 'checks')} ${names}: ${messages.join('; ')}`;
+      return `Prometheus returned no usable result for the ${plural(checks, 'check', 'checks')} ${names}: ${messages.join('; ')}`;
     },
     meaning:
       'Prometheus has not answered a check, its answer is unusable, or one of its metrics has no series and noData is Wait.',

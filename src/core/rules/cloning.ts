@@ -60,7 +60,7 @@ export const cloning = {
     details:
       'Its agent reports this. Copying a large database takes hours. A restart makes the copy start over, which puts load on the other member once more. The wait has no time limit. If the agent no longer runs the clone, but MySQL does not report it as completed, the wait ends after progressDeadlineSeconds. With the feature gate ReplicationFacts its mysqld reports the progress of the clone, and the progress deadline counts from the last advance. Meanwhile no other member is replaced beyond maxUnavailable.',
     endedBy: ['the members', 'MOCO', 'a person'],
-    ends: 'By itself, when the copy is complete: mysqld then restarts once. `SELECT STAGE, STATE, ESTIMATE, DATA FROM performance_schema.clone_progress` in the member shows how far it is. If nothing advances, look at the logs of its agent and of moco-controller. `override NAME Cloning` replaces the member anyway.',
+    ends: 'By itself, when the copy is complete: mysqld then restarts once. `SELECT STAGE, STATE, ESTIMATE, DATA FROM performance_schema.clone_progress` on the member shows how far along it is. If there is no progress, look at the logs of its agent and of moco-controller. `override NAME Cloning` replaces the member anyway.',
     overridable: true,
     overriding: 'moco-rollout then deletes the pod of the replica, and its copy starts over',
     assumed: after('member', recovered),

@@ -21,7 +21,7 @@ export const everything = {
       const { snapshot, policy } = asked.situation;
       const unreadable = isReadable(policy.maxUnavailable) ? null : `maxUnavailable is ${policy.maxUnavailable}`;
       const problem = snapshot.settingsProblem ?? unreadable;
-      // Invalid settings hold a change of who replaces the pods only if the rollout is paused as well.
+      // Invalid settings hold back a handover of the replacing of pods only if the rollout is paused as well.
       if (asksFor(asked, 'handsOver') && !(policy.paused && snapshot.settingsProblem !== null)) return null;
       return problem === null ? null : { problem };
     },
@@ -109,7 +109,7 @@ export const everything = {
         : { policy: gone.policy };
     },
     sentence: ({ policy }) =>
-      `${policy} decided settings of this cluster and no longer exists; the settings without it apply after ${policySettlesSeconds} s`,
+      `${policy} decided settings of this cluster and no longer exists; the settings that remain take effect after ${policySettlesSeconds} s`,
     meaning:
       'A MySQLRolloutPolicy that decided settings of the cluster was deleted, and other values are in force now.',
     details: `If the policy was a freeze, maintenance windows or a limit, its end permits nothing before ${policySettlesSeconds} seconds have passed: the policy may be about to be created again, for example by a tool that replaces objects. To end a freeze at once, set \`paused: false\` in the policy before you delete it.`,
@@ -202,7 +202,7 @@ export const everything = {
     holds: (asked) =>
       asksFor(asked, 'proceeds', 'keepsDemotion', 'comesUpdated') ? revisionFlapping(asked.situation) : null,
     sentence: ({ revisions, until, writers }) =>
-      `${revisions} update revisions within ten minutes: ${explainWriters(writers ?? [])}; the rollout continues at ${until} unless another one appears`,
+      `${revisions} update revisions within ten minutes: ${explainWriters(writers ?? [])}; the rollout continues at ${until} unless another revision appears`,
     meaning: 'More than three update revisions appeared within ten minutes, and their rollouts are not complete.',
     details:
       'The cause may be two programs that overwrite each other, a reloader, or somebody who tries several templates. The message names the writers of the pod template that `managedFields` shows, the newest first. Members that are down do not wait: a correction reaches them immediately.',

@@ -184,7 +184,7 @@ export const turn = {
       const { flag, seconds, sinceSeconds } = snapshot.fleetInterval;
       return deadlines.reached(sinceSeconds, seconds) ? null : { flag, seconds };
     },
-    sentence: ({ flag, seconds }) => `two disruptions in the fleet are at least ${seconds} s apart (${flag})`,
+    sentence: ({ flag, seconds }) => `at least ${seconds} s must pass between two disruptions in the fleet (${flag})`,
     meaning: 'The last disruption in the fleet is too recent (--disruption-interval, --partition-update-interval).',
     endedBy: ['time'],
     ends: 'By itself, when the interval is over.',

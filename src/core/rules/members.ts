@@ -41,14 +41,14 @@ export const silent = {
     },
     sentence: ({ member, answer, message, graceSeconds }, name) =>
       (answer === 'notReady'
-        ? `${name(member)} answers that it is not ready, although its pod is`
-        : `${name(member)} does not answer, although its pod is ready; Kubernetes and MOCO have ${graceSeconds} s to notice`) +
+        ? `${name(member)} reports that it is not ready, although its pod is`
+        : `${name(member)} does not answer, although its pod is ready; Kubernetes and MOCO have ${graceSeconds} s to notice that it is gone`) +
       `: ${withoutFullStop(message)}`,
     meaning: 'A member that the step relies on does not answer, although its pod is ready.',
     details:
       "Before a member that works is stopped, and before a switchover, every other member that participates is asked: its moco-agent, which asks mysqld. A node that has lost its power, and a pod whose network is cut, look alive for a while, and MOCO, which looks once a minute, calls the cluster Healthy meanwhile. A NetworkPolicy that keeps moco-rollout from the agents' ports looks the same, and makes each step wait for silentMemberGraceSeconds.",
     endedBy: ['the members', 'time'],
-    ends: 'When the member answers, or when Kubernetes or MOCO has noticed that it is gone. Otherwise silentMemberGraceSeconds after the first missing answer (--silent-member-grace-seconds), which is longer than a dead node can look alive.',
+    ends: 'When the member answers, or when Kubernetes or MOCO has noticed that it is gone. Otherwise it ends silentMemberGraceSeconds (--silent-member-grace-seconds) after the first missing answer. That is longer than a dead node can look alive.',
     overridable: true,
     brief: true,
     assumed: after('moment', (snapshot) => ({ ...snapshot, memberAnswers: everyAnswer(snapshot.members) })),
@@ -60,8 +60,8 @@ export const everyAnswer = (members: readonly { readonly uid: string }[]): reado
   members.map(({ uid }) => ({ uid, reading: { kind: 'ready' }, ageSeconds: 0, unknownForSeconds: 0 }));
 
 /**
- * An answer is valid as long as those of replicas, and sets no deadline: members are asked once a step needs it. `null`
- * if there is none.
+ * An answer stays valid for as long as those of replicas do, but sets no deadline: members are asked only when a step
+ * needs their answers. `null` if there is no valid answer.
  */
 function freshAnswer({ snapshot }: Situation, { facts }: Member): AskedMember | null {
   const answer = snapshot.memberAnswers.find(({ uid }) => uid === facts.uid);

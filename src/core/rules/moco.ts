@@ -44,7 +44,7 @@ export const mocoAway = {
     asks: (_, { snapshot: { moco }, deadlines }) =>
       moco.ageSeconds === null || deadlines.reached(moco.ageSeconds, againAfter(moco)) ? [{ kind: 'moco' }] : [],
     sentence: ({ lease, cause, holder }) => causes[cause](lease, holder),
-    meaning: 'No instance of moco-controller renews its Lease, so MOCO does not work.',
+    meaning: 'No instance of moco-controller is renewing its Lease, so MOCO is not working.',
     details:
       "Without it a member that is stopped stays down: a fresh mysqld is read-only and follows no member until MOCO has configured it, and a switchover needs MOCO. A renewal counts if moco-rollout has seen it within the Lease's duration and 15 s; no clocks are compared. Members that are down are replaced anyway. A leader that renews its Lease and hangs is not noticed here: its last status stays as it was. Without the right to read the Lease nothing is held, and `check` says so.",
     endedBy: ['MOCO', 'a person'],

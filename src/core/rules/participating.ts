@@ -74,7 +74,7 @@ export const participating = {
     meaning: 'A member needs a new pod, and `inPlace.mode: Only` does not replace working members.',
     details: 'The message says which fields differ, or why the running pod cannot be changed.',
     endedBy: ['a person', 'time'],
-    ends: 'Run `approve NAME` to let this revision restart members, or `override NAME RestartNeeded` for a while. With `inPlace.restartWindows` it also ends by itself, when the next of these windows that is long enough opens.',
+    ends: 'Run `approve NAME` to let this revision restart members, or `override NAME RestartNeeded` to allow it for a limited time. With `inPlace.restartWindows` the hold also ends by itself when the next window that is long enough opens.',
     overridable: true,
     requestedBy: '`inPlace.mode: Only`',
     phase: 'AwaitingApproval',

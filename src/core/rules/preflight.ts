@@ -49,7 +49,7 @@ export const refusedOnNodes = {
     keepsTurn: true,
     sentence: ({ nodeName, message }) =>
       `the mysqld of the update revision refuses its configuration on node ${nodeName}: ${withoutFullStop(message)}`,
-    meaning: 'The mysqld of the update revision refuses its my.cnf (preflight: NodesAndConfiguration).',
+    meaning: 'The mysqld of the update revision rejects its my.cnf (preflight: NodesAndConfiguration).',
     details:
       "A short-lived pod has run `mysqld --validate-config` of the new image with MOCO's ConfigMap. The message names the variables that mysqld refused, without values, and the numbers of other errors. No member is down because of it.",
     endedBy: ['a person', 'time'],

@@ -53,8 +53,8 @@ export const untouchable = {
       return problem?.kind === 'terminating' ? { finalizers: problem.finalizers } : null;
     },
     sentence: ({ finalizers }) =>
-      `the MySQLRollout is being deleted${finalizers.length === 0 ? '' : `; these finalizers keep it: ${finalizers.join(', ')}`}`,
-    meaning: 'The MySQLRollout is being deleted, and a finalizer keeps it.',
+      `the MySQLRollout is being deleted${finalizers.length === 0 ? '' : `; these finalizers block that: ${finalizers.join(', ')}`}`,
+    meaning: 'The MySQLRollout is being deleted, but a finalizer blocks that.',
     details: 'The controller records each step in the MySQLRollout. That record would be lost, so no step begins.',
     endedBy: ['a person'],
     ends: 'When the MySQLRollout is gone: the controller then creates a new one, with an empty spec. The message names the finalizers; their owners have to remove them.',

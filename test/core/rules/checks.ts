@@ -45,7 +45,7 @@ export const examples: Examples<keyof typeof checks> = {
       {},
       1,
     ),
-    says: 'Prometheus has no answer to the check errant: no route',
+    says: 'Prometheus returned no usable result for the check errant: no route',
     justDoesNot: when(stale().check('errant', { kind: 'passing' }, { ageSeconds: 4 }), next),
     alsoSays: [
       {
@@ -54,7 +54,7 @@ export const examples: Examples<keyof typeof checks> = {
           { check: 'errors', message: 'https://prometheus.example: ECONNREFUSED.' },
         ],
       },
-      'Prometheus has no answer to the checks errant, errors: https://prometheus.example: ECONNREFUSED',
+      'Prometheus returned no usable result for the checks errant, errors: https://prometheus.example: ECONNREFUSED',
     ],
   },
 };

@@ -47,7 +47,7 @@ export const examples: Examples<keyof typeof everything> = {
       {},
       1,
     ),
-    says: 'MySQLRolloutPolicy/freeze decided settings of this cluster and no longer exists; the settings without it apply after 30 s',
+    says: 'MySQLRolloutPolicy/freeze decided settings of this cluster and no longer exists; the settings that remain take effect after 30 s',
     justDoesNot: when(stale().but({ policyGone: { policy: 'MySQLRolloutPolicy/freeze', sinceSeconds: 30 } }), next),
   },
   StatefulSetDeleting: {
@@ -117,13 +117,13 @@ export const examples: Examples<keyof typeof everything> = {
       {},
       1,
     ),
-    says: '4 update revisions within ten minutes: somebody writes the pod template again and again; the rollout continues at in 1 s unless another one appears',
+    says: '4 update revisions within ten minutes: somebody writes the pod template again and again; the rollout continues at in 1 s unless another revision appears',
     justDoesNot: when(stale().memory({ recentRevisions: appeared(1, 100, 200, 600) }), next),
     alsoSays: [
       { revisions: 5, until: 'T', writers: ['kubectl-edit (MySQLCluster)'] },
-      '5 update revisions within ten minutes: kubectl-edit (MySQLCluster) writes the pod template again and again; the rollout continues at T unless another one appears',
+      '5 update revisions within ten minutes: kubectl-edit (MySQLCluster) writes the pod template again and again; the rollout continues at T unless another revision appears',
       { revisions: 4, until: 'T', writers: ['helm (MySQLCluster)', 'reloader (StatefulSet)'] },
-      '4 update revisions within ten minutes: helm (MySQLCluster), reloader (StatefulSet) have written the pod template, helm (MySQLCluster) last; the rollout continues at T unless another one appears',
+      '4 update revisions within ten minutes: helm (MySQLCluster), reloader (StatefulSet) have written the pod template, helm (MySQLCluster) last; the rollout continues at T unless another revision appears',
     ],
   },
 };

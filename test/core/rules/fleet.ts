@@ -92,7 +92,7 @@ export const examples: Examples<keyof typeof fleet | keyof typeof turn> = {
   },
   AwaitingFleetInterval: {
     applies: held(stale().interval(60, 59), { flag: '--disruption-interval', seconds: 60 }, {}, 1),
-    says: 'two disruptions in the fleet are at least 60 s apart (--disruption-interval)',
+    says: 'at least 60 s must pass between two disruptions in the fleet (--disruption-interval)',
     justDoesNot: when(stale().interval(60, 60), next),
   },
 };

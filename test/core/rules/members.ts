@@ -17,11 +17,11 @@ export const examples: Examples<keyof typeof silent> = {
       {},
       1,
     ),
-    says: 'moco-test-1 does not answer, although its pod is ready; Kubernetes and MOCO have 120 s to notice: no answer within 1000 ms',
+    says: 'moco-test-1 does not answer, although its pod is ready; Kubernetes and MOCO have 120 s to notice that it is gone: no answer within 1000 ms',
     justDoesNot: when(stale().silent(1, 120), next),
     alsoSays: [
       { member: 0, answer: 'notReady', message: 'it is cloning.', graceSeconds: 120 },
-      'moco-test-0 answers that it is not ready, although its pod is: it is cloning',
+      'moco-test-0 reports that it is not ready, although its pod is: it is cloning',
     ],
   },
 };

@@ -34,7 +34,7 @@ export const examples: Examples<keyof typeof untouchable> = {
         finalizers: ['example.com/keep', 'orphan'],
       },
     ),
-    says: 'the MySQLRollout is being deleted; these finalizers keep it: example.com/keep, orphan',
+    says: 'the MySQLRollout is being deleted; these finalizers block that: example.com/keep, orphan',
     justDoesNot: when(stale().but({ rolloutProblem: null }), next),
     alsoSays: [{ finalizers: [] }, 'the MySQLRollout is being deleted'],
   },

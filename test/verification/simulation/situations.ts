@@ -28,7 +28,7 @@ export const situations = {
   offlineInMidRollout: 'a cluster goes offline in the middle of a rollout',
   restsOutsideMaintenance: 'a rollout that has begun rests, since its maintenance window has closed',
   copiedRollout: 'the MySQLRollout belongs to somebody else',
-  terminatingRollout: 'the MySQLRollout is terminating, and a finalizer keeps it',
+  terminatingRollout: 'the MySQLRollout is terminating, but a finalizer blocks that',
   memberCannotBeMade: 'a member is missing, and its creation is refused',
   updatedInPlace: 'a member is updated in place, and none of its containers restarts',
   restartedInPlace: 'a member is updated in place, and a container of it other than mysqld restarts',
