@@ -133,10 +133,13 @@ export class Cache {
       if (before?.uid === after?.uid && before?.generation === after?.generation) return;
       if ([before, after].some((policy) => (policy?.maxNamespaceShare ?? null) !== null)) changed();
     });
+    const isSet = (): boolean => this.policies.values().some(({ maxNamespaceShare }) => maxNamespaceShare !== null);
     this.namespaces.subscribe(({ before, after }) => {
-      if (!isSame(before?.labels, after?.labels)) changed();
+      if (!isSame(before?.labels, after?.labels) && isSet()) changed();
     });
-    this.#availabilityListeners.push(changed);
+    this.#availabilityListeners.push(() => {
+      if (isSet()) changed();
+    });
   }
 
   /** The cached objects of a cluster, or `null` if there is no such MySQLCluster. */

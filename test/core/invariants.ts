@@ -181,7 +181,7 @@ function ofUndeclared(snapshot: ClusterSnapshot, { step, effects }: Decision): r
     .map(({ kind, member }) => `an effect that is not declared: ${kind} on ${member.ordinal}`);
 }
 
-/** I24: nobody is about to start at another revision than that of its data, and who is held stays as it was. */
+/** I24: no member is about to start at a revision other than that of its data, and a held member keeps its revision. */
 function ofNewPods(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step): readonly string[] {
   const { statefulSet, strategyKeeper } = snapshot;
   const { members } = snapshot;

@@ -109,6 +109,34 @@ describe('a change in the cache', () => {
   });
 });
 
+describe('the shares of namespaces', () => {
+  it('change with the policies that set one, and with labels of namespaces only while one does', () => {
+    const cache = new Cache();
+    let changes = 0;
+    cache.onShareChange(() => void changes++);
+    const changesOf = (change: () => void): number => {
+      changes = 0;
+      change();
+      return changes;
+    };
+    const namespace = projectNamespace({ metadata: { name: 'default', ...identity } });
+    const unreadable = { why: 'Forbidden', message: '', isIntended: false } as const;
+    const around = (team: string) => (): void => {
+      cache.namespaces.put({ ...namespace, resourceVersion: team, labels: { team } });
+      cache.setUnavailable('Namespace', unreadable);
+      cache.setUnavailable('Namespace', null);
+    };
+    const metadata = { name: 'p', ...identity, generation: 1 };
+    expect(changesOf(() => cache.policies.put(projectPolicy({ metadata, spec: { priority: 1 } })))).to.equal(0);
+    expect(changesOf(around('a'))).to.equal(0);
+    const sharing = projectPolicy({ metadata: { ...metadata, generation: 2 }, spec: { maxNamespaceShare: 20 } });
+    expect(changesOf(() => cache.policies.put({ ...sharing, resourceVersion: '2' }))).to.equal(1);
+    expect(changesOf(around('b'))).to.equal(3);
+    expect(changesOf(() => cache.policies.remove('', 'p'))).to.equal(1);
+    expect(changesOf(around('c'))).to.equal(0);
+  });
+});
+
 describe('the objects of a cluster', () => {
   it('are those of its own namespace', () => {
     const cache = new Cache();

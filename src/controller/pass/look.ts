@@ -57,10 +57,10 @@ async function answersTo(
 ): Promise<Partial<Answers>> {
   const asked = kinds.map(async (kind) => {
     const question = questionIn(observed, kind);
-    const row = rowOf(kind);
-    if (question === undefined || row.ask === undefined) return [];
+    if (question === undefined) return [];
     const all = asking(pass, observed);
-    const answer = await timed(kind, all, async () => row.ask?.(question, all, pass.memory.answers[kind]) ?? null);
+    const before = pass.memory.answers[kind];
+    const answer = await timed(kind, all, async () => rowOf(kind).ask?.(question, all, before) ?? null);
     return answer === null ? [] : [[kind, answer] as const];
   });
   return Object.fromEntries((await Promise.all(asked)).flat());

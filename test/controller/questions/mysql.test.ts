@@ -241,7 +241,7 @@ describe('the controller that may ask MySQL', () => {
     return bench;
   }
 
-  it('takes nobody while a cluster that is connected to it has an older series, until that one is upgraded', async () => {
+  it('replaces no member while a connected replica cluster is of an older series, until that cluster is upgraded', async () => {
     const bench = replicated('8.4.8', '8.0.40');
     const program = bench.startAsking();
     await passes(bench, program, 3);

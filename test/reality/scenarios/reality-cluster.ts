@@ -248,13 +248,10 @@ export class RealityCluster {
     };
   }
 
-  /** Deletes the pod, as a person does. Resolves once it is another one. */
+  /** Deletes the pod, as a person does. Resolves once there is another one. */
   async deletePod(ordinal: number): Promise<void> {
-    const name = this.podName(ordinal);
-    const uid = this.sight.members[ordinal]?.uid;
-    this.note(`a person deletes ${name}`);
-    await this.bed.client.remove(pods, { namespace: this.namespace, name });
-    await this.until(`another pod ${name}`, ({ members }) => (members[ordinal]?.uid ?? uid) !== uid);
+    this.note(`a person deletes ${this.podName(ordinal)}`);
+    await this.#replacePod(ordinal, this.#pod(ordinal)?.metadata.uid);
   }
 
   /**
@@ -263,18 +260,11 @@ export class RealityCluster {
    */
   async emptyVolume(ordinal: number): Promise<void> {
     this.note(`deletes the volume of member ${ordinal} and its pod`);
-    const { namespace } = this;
-    const pod = this.podName(ordinal);
     const uid = this.#pod(ordinal)?.metadata.uid;
-    const { client } = this.bed;
+    const claim = `${dataVolume}-${this.podName(ordinal)}`;
     // It goes with the last pod that uses it.
-    await client.remove(persistentVolumeClaims, { namespace, name: `${dataVolume}-${pod}` });
-    // Somebody else may have deleted it just now.
-    await client.remove(pods, { namespace, name: pod }, { gracePeriodSeconds: 1 }).catch(unlessNotFound);
-    await this.until('another pod', () => {
-      const now = this.#pod(ordinal);
-      return now !== undefined && now.metadata.uid !== uid;
-    });
+    await this.bed.client.remove(persistentVolumeClaims, { namespace: this.namespace, name: claim });
+    await this.#replacePod(ordinal, uid, { gracePeriodSeconds: 1 });
   }
 
   /** Resolves to a function that ends the backup. */
@@ -310,6 +300,17 @@ export class RealityCluster {
   async #untilGone(): Promise<void> {
     const isGone = (): boolean => this.#surroundings.history.now(this.namespace).cluster === null;
     await until(`${this.namespace}/${clusterName} is gone`, isGone, { milliseconds: patienceMilliseconds });
+  }
+
+  /** Deletes the pod, and resolves once there is another one than that with the uid. */
+  async #replacePod(ordinal: number, uid: string | undefined, options: object = {}): Promise<void> {
+    const place = { namespace: this.namespace, name: this.podName(ordinal) };
+    // Somebody else may have deleted it just now.
+    await this.bed.client.remove(pods, place, options).catch(unlessNotFound);
+    await this.until('another pod', () => {
+      const now = this.#pod(ordinal);
+      return now !== undefined && now.metadata.uid !== uid;
+    });
   }
 
   #pod(ordinal: number): SeenPod | undefined {

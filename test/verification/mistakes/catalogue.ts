@@ -681,7 +681,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     explorer: { finds: 'stuck', world: worldOf(3, { faults: 0, badRevision: false }) },
   },
   'ignores lost members': {
-    wrong: 'lets a member whose pod somebody else deletes come back updated although the rollout is held',
+    wrong: 'lets a held member come back updated after somebody else has deleted its pod',
     decide: (snapshot, policy) => {
       const right = decide(snapshot, policy);
       return isKeeping(right.step) ? { ...right, step: { kind: 'none' } } : right;
