@@ -15,7 +15,7 @@ COPY --from=build /tree /
 USER 65532:65532
 WORKDIR /app
 EXPOSE 9443 8080 8081
-# How much memory that is, and what else was tried: docs/performance.md. With one arena of malloc V8's threads share what
+# How much memory that is, and what else was tried: hack/bench/results/runtime.md. With one arena of malloc V8's threads share what
 # each of them would keep in one of its own.
 ENV MALLOC_ARENA_MAX=1
 # The program reads files, and neither writes any nor starts processes or threads.

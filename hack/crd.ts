@@ -45,7 +45,7 @@ interface Source {
   readonly spec: z.ZodType;
   readonly status?: z.ZodType;
   readonly columns: readonly Column[];
-  /** Shown only by `-o wide`. */
+  /** Columns that only `-o wide` shows. */
   readonly wideColumns?: readonly Column[];
 }
 
@@ -73,7 +73,7 @@ const sources: readonly Source[] = [
     kind: policyKind,
     shortName: 'mrop',
     description:
-      'MySQLRolloutPolicy has settings for the rollouts of many MySQLClusters: defaults, and settings that nobody can override.',
+      'MySQLRolloutPolicy contains settings for the rollouts of many MySQLClusters: defaults, and settings that cannot be overridden.',
     spec: policySpec,
     status: policyStatus,
     columns: [
@@ -83,7 +83,7 @@ const sources: readonly Source[] = [
         'Enforced-Paused',
         'boolean',
         '.spec.enforced.paused',
-        'Whether rollouts are paused, whatever their MySQLRollouts say.',
+        'Whether rollouts are paused, regardless of their MySQLRollouts.',
       ],
       ['Clusters', 'integer', '.status.clusters', 'The number of MySQLClusters that the policy selects.'],
       ['Members', 'integer', '.status.members', 'The number of members of these clusters.'],
@@ -92,7 +92,7 @@ const sources: readonly Source[] = [
     ],
     wideColumns: [
       ['Paused', 'boolean', '.spec.settings.paused', 'Whether rollouts are paused by default.'],
-      ['Selects', 'string', '.status.conditions[?(@.type=="Selects")].message', 'Why it selects nothing.'],
+      ['Selects', 'string', '.status.conditions[?(@.type=="Selects")].message', 'Why the policy selects nothing.'],
       ['Problem', 'string', '.status.conditions[?(@.type=="Readable")].message', 'The first field that is not valid.'],
     ],
   },
@@ -100,7 +100,7 @@ const sources: readonly Source[] = [
     kind: sequenceKind,
     shortName: 'mros',
     description:
-      'MySQLRolloutSequence says which MySQLClusters begin their rollouts first, and how long these have to do well ' +
+      'MySQLRolloutSequence defines which MySQLClusters begin their rollouts first, and how long these must stay healthy ' +
       'before the next ones begin.',
     spec: sequenceSpec,
     status: sequenceStatus,
@@ -114,8 +114,8 @@ const sources: readonly Source[] = [
       age,
     ],
     wideColumns: [
-      ['Reason', 'string', '.status.conditions[?(@.type=="Ready")].reason', 'Why it is not.'],
-      ['Stalled', 'string', '.status.conditions[?(@.type=="Stalled")].status', 'Whether a person has to help.'],
+      ['Reason', 'string', '.status.conditions[?(@.type=="Ready")].reason', 'Why not every stage is complete.'],
+      ['Stalled', 'string', '.status.conditions[?(@.type=="Stalled")].status', 'Whether a person has to act.'],
       ['Message', 'string', '.status.conditions[?(@.type=="Ready")].message', 'What the sequence waits for.'],
     ],
   },
@@ -123,8 +123,8 @@ const sources: readonly Source[] = [
     kind: rolloutKind,
     shortName: 'mro',
     description:
-      'MySQLRollout has the settings for the rollouts of the MySQLCluster of the same name and namespace, and shows ' +
-      'how far the rollout is. The controller creates a missing one and never changes the spec.',
+      'MySQLRollout contains the settings for the rollouts of the MySQLCluster with the same name and namespace, and shows ' +
+      'how far the rollout is. If it does not exist, the controller creates it. The controller never changes its spec.',
     spec: rolloutSpec,
     status: rolloutStatus,
     columns: [
@@ -141,8 +141,8 @@ const sources: readonly Source[] = [
       ['Participating', 'integer', '.status.participatingReplicas', 'The number of members that participate.'],
       ['Revision', 'string', '.status.updateRevision', 'The update revision.'],
       ['MySQL', 'string', '.status.mysqlVersion', 'The newest version of mysqld among the members.'],
-      ['Started', 'date', '.status.rollout.startedAt', 'How long ago the rollout under way started.'],
-      ['Switchovers', 'integer', '.status.rollout.switchovers', 'The switchovers of the rollout under way.'],
+      ['Started', 'date', '.status.rollout.startedAt', 'How long ago the current rollout started.'],
+      ['Switchovers', 'integer', '.status.rollout.switchovers', 'The number of switchovers in the current rollout.'],
       ['Held', 'date', '.status.hold.since', 'For how long the rule has held the rollout.'],
       ['Message', 'string', '.status.hold.message', 'What the rule waits for.'],
     ],
@@ -171,7 +171,8 @@ function definitionOf(source: Source): Definition {
         plural,
         singular: kind.toLowerCase(),
         shortNames: [source.shortName],
-        // Not `all`, which lists workloads: `kubectl get moco` shows the settings and the rollouts together.
+        // Not in the category `all`, because that lists workloads. `kubectl get moco` shows the settings and the
+        // rollouts together.
         categories: ['moco'],
       },
       versions: [
@@ -207,7 +208,7 @@ function objectSchema({ kind, description, spec, status }: Source): Schema {
   };
 }
 
-/** A structural schema: without anything that a CRD must not have, and with type and description first. */
+/** A structural schema: contains only what a CRD may contain, with type and description first. */
 function structural(schema: z.ZodType): Schema {
   const { $schema: _, ...made } = z.toJSONSchema(schema, {
     target: 'openapi-3.0',

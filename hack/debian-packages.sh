@@ -1,8 +1,9 @@
 #!/bin/sh
-# Gets programs that tests use out of Debian's packages: `debian-packages.sh PROGRAM...`. A single file goes into
-# .cache/debian: nothing is installed on the machine and no service is started. What needs other packages is installed,
-# by root alone. Does nothing where they are there already, in PATH or from before. Elsewhere than on Debian it says what
-# to install; the tests that need it say so too, and are left out.
+# Gets programs that tests use from Debian's packages: `debian-packages.sh PROGRAM...`. A program that is a single file is
+# extracted into .cache/debian, so nothing is installed on the machine and no service is started. A program that needs
+# other packages is installed, which only root can do. Does nothing for programs that are already in PATH or in the
+# cache. On other systems than Debian it prints what to install. Tests that need a missing program also say so, and are
+# skipped.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 programs=$root/.cache/debian
@@ -15,7 +16,7 @@ fetch() {
     return 0
   fi
   work=$(mktemp -d)
-  # Whoever fetches packages gives up root for it and has to be able to write here.
+  # The user that downloads packages is not root and must be able to write here.
   chmod 755 "$work"
   if ! (cd "$work" && download "$2" && dpkg-deb -x "$2"_*.deb unpacked) >"$work/log" 2>&1; then
     cat "$work/log" >&2
@@ -24,13 +25,13 @@ fetch() {
     return 0
   fi
   mkdir -p "$programs"
-  # In one step, so that two of these at once do no harm.
+  # In one step, so that two concurrent runs do not conflict.
   cp "$work/unpacked/$3" "$programs/.$1.$$"
   mv "$programs/.$1.$$" "$programs/$1"
   rm -rf "$work"
 }
 
-# A fresh machine has no lists of packages, and only root can get them.
+# A new machine has no package lists, and only root can download them.
 download() {
   apt-get download "$1" || { [ "$(id -u)" = 0 ] && apt-get update && apt-get download "$1"; }
 }
@@ -63,7 +64,7 @@ for program in "$@"; do
     shellcheck) fetch shellcheck shellcheck usr/bin/shellcheck ;;
     chromium) install chromium chromium ;;
     nft) install nft nftables ;;
-    # What runc is built with.
+    # What is needed to build runc.
     libseccomp) pkg-config --exists libseccomp 2>/dev/null || install libseccomp gcc libc6-dev pkg-config libseccomp-dev ;;
     *)
       echo "Expected prometheus, promtool, prometheus-mysqld-exporter, shellcheck, chromium, nft or libseccomp, got: $program" >&2

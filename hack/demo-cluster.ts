@@ -5,7 +5,7 @@ import { rollOutStandIns } from './demo/stand-ins.ts';
 import { interruption } from './program/interruption.ts';
 import { runProgram } from './program/run-program.ts';
 
-// Rolls out a new image on a real control plane. The command line shows it live, as users see it.
+// Rolls out a new image on a real control plane, and shows it live with the plugin's command line.
 
 interface Options {
   readonly members: number;
@@ -20,7 +20,10 @@ const command = new Command('hack/demo-cluster.ts')
   .description('Rolls out a new image on a real control plane and shows it live.')
   .option('--members <number>', `members of the cluster, an odd number from 1 to ${most.standIns}`, membersOf, 3)
   .option('--restart <seconds>', `how long a member takes to stop and start again (default: 2)`, restartOf)
-  .option('--real', 'in a whole Kubernetes with nodes, MOCO and mysqld, under load, not with stand-ins (Linux, root)');
+  .option(
+    '--real',
+    'use a complete Kubernetes with nodes, MOCO and mysqld under load instead of stand-ins (Linux, root)',
+  );
 
 await runProgram(command, async ({ real, members, restart }: Options) => {
   const say = (line: string): void => console.log(line);
@@ -29,7 +32,7 @@ await runProgram(command, async ({ real, members, restart }: Options) => {
     return rollOutStandIns({ members, restartMilliseconds }, say, interruption());
   }
   if (restart !== undefined)
-    command.error('error: --restart is not for --real: real servers restart in their own time');
+    command.error('error: --restart cannot be combined with --real: real servers determine how long they take');
   if (members > most.real) command.error(`error: --members is at most ${most.real} with --real, got ${members}`);
   return runWhereItCan(members, () => rollOutRealServers(members, say, interruption()));
 });

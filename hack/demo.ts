@@ -3,7 +3,7 @@ import { realHost } from '../src/cli/host.ts';
 import { playDemo } from './demo/virtual-time.ts';
 import { runProgram } from './program/run-program.ts';
 
-// Shows rollouts of the whole controller in virtual time, as the command line shows them.
+// Shows rollouts by the whole controller in virtual time, with the plugin's command line.
 
 const speeds = { least: 1, most: 1_000, default: 10 };
 const nextSteps = `
@@ -15,7 +15,7 @@ const command = new Command('hack/demo.ts')
   .description('Plays rollouts of a simulated cluster in virtual time and shows them live.')
   .option(
     '--speed <number>',
-    `how many times faster than real servers would be, from ${speeds.least} to ${speeds.most}, or max`,
+    `how many times faster than with real servers, from ${speeds.least} to ${speeds.most}, or max`,
     speedOf,
     speeds.default,
   );

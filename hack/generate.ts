@@ -24,7 +24,7 @@ const documents = Object.entries({ ...ruleSections, ...questionSections }).map(
   ([path, sections]): readonly [string, Write] => [path, (before) => withSections(before, sections())],
 );
 
-/** Every file that is generated from the code, or has generated parts, by its path in the project. */
+/** Every file that is generated from the code or has generated sections, by its path in the project. */
 const files: readonly (readonly [path: string, Write])[] = [
   ...crds,
   ['config/helm/moco-rollout/values.schema.json', withFlags],
@@ -48,7 +48,7 @@ async function messagesOfPolicies(): Promise<readonly string[]> {
 
 const inProject = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** The current text of each file, and the text that it should have. */
+/** The current text of each file (`now`), and the text that it should have (`due`). */
 export async function generatedFiles(): Promise<ReadonlyMap<string, { readonly now: string; readonly due: string }>> {
   const texts = new Map<string, { readonly now: string; readonly due: string }>();
   for (const [path, write] of files) {

@@ -2,9 +2,9 @@ import { flagOfSetting } from '../src/api/settings.ts';
 import type { Flag } from '../src/options/flag.ts';
 import { flags } from '../src/options/flags.ts';
 
-// The schema of the Helm chart's values, for values that become flags.
+// Writes the schema of the Helm chart's values. Only the values that become flags are described.
 
-/** Flags that follow from other values, or that the Deployment sets. Every other flag is a value of `flags`. */
+/** Flags that the Deployment sets, or that follow from other values. All other flags can be set under `flags`. */
 const setByTheChart: readonly Flag<unknown>[] = [
   flags.kubeconfigPath,
   flags.featureGates,
@@ -29,7 +29,7 @@ interface Schema {
   readonly properties: Readonly<Record<string, Schema>>;
 }
 
-/** The text of values.schema.json in which every value that becomes a flag is described as in `src/options`. */
+/** The text of values.schema.json. Every value that becomes a flag is described as in `src/options`. */
 export function withFlags(text: string): string {
   const schema = JSON.parse(text) as Schema;
   const { properties } = schema;

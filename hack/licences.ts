@@ -1,13 +1,13 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-// Writes the licences of everything that the bundle may contain into dist/licences.txt: every package of
-// package-lock.json that is not for development. Fails with a sentence if a package has a licence that nobody has
-// reviewed.
+// Writes the licences of everything that the bundle may contain into dist/licences.txt: of every package in
+// package-lock.json that is not only for development. Fails if a package has a licence that is not in the list of
+// reviewed ones.
 
-/** Licenses that only require passing them on with the software. */
+/** Licences that only require the licence to be passed on with the software. */
 const accepted = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'PSF-2.0', 'Unlicense'];
-/** Node itself, which the image copies from another image, along with its license. */
+/** Node itself, which the image copies from another image together with its licence. */
 const isNode = /^node_modules\/node-(linux|bin)-/;
 const outfile = 'dist/licences.txt';
 
@@ -23,7 +23,7 @@ const unknown = shipped.filter(([, { license = '' }]) => !accepted.includes(lice
 if (unknown.length > 0) {
   const named = unknown.map(([path, { license = 'none' }]) => `${nameOf(path)} (${license})`).join(', ');
   console.error(
-    `expected one of the licences ${accepted.join(', ')}, got ${named}: look at it, then name it in hack/licences.ts`,
+    `expected one of the licences ${accepted.join(', ')}, got ${named}: review it, then add it to hack/licences.ts`,
   );
   process.exit(1);
 }

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Runs a program on the Node that package-lock.json brings, whatever the machine's own `node` is; on that one only
-# where it is new enough.
+# Runs a program on the Node that package-lock.json installs, or on the machine's own `node` if that is missing and the
+# machine's version is new enough.
 needed=24
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 
 major_of() {
-  # Nothing at all where it is a program for another platform.
+  # Prints nothing if the program is for another platform.
   "$1" --version 2>/dev/null | sed -n 's/^v\([0-9][0-9]*\)\..*/\1/p'
 }
 

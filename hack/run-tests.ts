@@ -7,14 +7,16 @@ import { differences } from '../test/config/least-rights.ts';
 import { grantedRights } from '../test/config/rights.ts';
 import { readRights, rightsFolderVariable } from '../test/support/control-plane/audit-rights.ts';
 import { builtVariable } from '../test/support/programs.ts';
+import { seed } from '../test/support/seed.ts';
 import { Durations } from './tests/durations.ts';
 import type { WorkerSettings } from './tests/messages.ts';
 import { Progress } from './tests/progress.ts';
 import { type Lane, phases, startsPrograms, testFiles } from './tests/test-files.ts';
 import { WorkerProcess } from './tests/worker-process.ts';
 
-// Runs test files in parallel and ends with the line `N passed, N failed`. With `CI=true` skipped tests count as
-// failed: a test that was not run has shown nothing.
+// Runs test files in parallel. The last line is `N passed, N failed`. With `CI=true` skipped tests count as failed,
+// because a test that was not run proves nothing. Tests draw random values from a seed that differs in each run. The
+// first line and each failure show the seed. SEED=… repeats that run.
 
 const usage = 'usage: hack/run-tests.ts [--unit] [--grep PATTERN] [FILE ...]';
 const { values, positionals } = readArguments();
@@ -27,30 +29,31 @@ const settings: WorkerSettings = {
 const temporary = await mkdtemp(join(tmpdir(), 'moco-rollout-tests-'));
 const rightsFolder = isWhole ? await mkdtemp(join(tmpdir(), 'moco-rollout-rights-')) : null;
 if (rightsFolder !== null) process.env[rightsFolderVariable] = rightsFolder;
-// Compiles the code of every process only once. Coverage needs it uncompiled.
+// All processes share compiled code. Coverage needs the sources uncompiled.
 if (process.env['NODE_V8_COVERAGE'] === undefined) process.env['NODE_COMPILE_CACHE'] ??= resolve('.cache/compiled');
 if (files.some(startsPrograms)) process.env[builtVariable] = await buildPrograms();
 const durations = await Durations.read('.cache/test-durations.json');
-const progress = new Progress(files.length);
+const progress = new Progress(files.length, seed);
 let workersStarted = 0;
+console.log(`SEED=${seed}`);
 
 for (const lanes of await phases(files, availableParallelism())) {
   await runPhase(lanes);
 }
-// A part of a file does not show how long the whole file takes.
+// With `--grep` only a part of a file runs, which does not show how long the whole file takes.
 if (values.grep === undefined) await durations.write();
 if (rightsFolder !== null) await compareRights(rightsFolder);
 await rm(temporary, { recursive: true });
 process.exitCode = progress.close(process.env['CI'] === 'true') ? 0 : 1;
 
-/** Builds as `make build` does, so that the tests run what is shipped. Resolves to the directory. */
+/** Builds as `make build` does, so that the tests run what is released. Resolves to the directory. */
 async function buildPrograms(): Promise<string> {
   const directory = join(temporary, 'programs');
   await promisify(execFile)(process.execPath, ['hack/build.ts', directory]);
   return directory;
 }
 
-/** A finished lane lends its workers to the others, one after another. */
+/** Runs lanes in parallel. A lane that has finished lends its workers to the others. */
 async function runPhase(lanes: readonly Lane[]): Promise<void> {
   const queues = lanes.map((one) => ({ ...one, waiting: durations.longestFirst(one.files) }));
   const runLane = async (own: (typeof queues)[number]): Promise<void> => {
@@ -63,10 +66,10 @@ async function runPhase(lanes: readonly Lane[]): Promise<void> {
   await Promise.all(queues.map(runLane));
 }
 
-/** Runs workers one after another, replacing one that ends early, until no file is left. */
+/** Runs one worker after another until no file is left. A worker that ends early is replaced. */
 async function work(waiting: string[], yields: boolean): Promise<void> {
   while (waiting.length > 0) {
-    // A single file shows its output while it runs.
+    // A single file prints its output while it runs.
     const outputFile = files.length === 1 ? null : join(temporary, `${workersStarted++}.log`);
     const worker = new WorkerProcess(settings, outputFile);
     if (yields) worker.yield();
@@ -82,7 +85,7 @@ async function work(waiting: string[], yields: boolean): Promise<void> {
   }
 }
 
-/** Unused and missing rights show only once every test has run. */
+/** Unused and missing rights are known only once every test has run. */
 async function compareRights(folder: string): Promise<void> {
   const title = 'the whole run has used every right that the roles grant, and asked for no other';
   const found = differences(await readRights(folder), await grantedRights());

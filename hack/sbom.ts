@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 // The CycloneDX list of everything in an image: the packages of the bundle as npm lists them, Node, and the Debian
-// packages of the libraries that Node is linked with. hack/image/tree.sh has left their descriptions in the tree.
+// packages of the libraries that Node is linked with. hack/image/tree.sh puts the descriptions of the Debian packages
+// into the tree.
 //
 // usage: hack/sbom.ts TREE OUTFILE
 
@@ -24,7 +25,7 @@ if (tree === undefined || outfile === undefined) {
 const npm = ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--package-lock-only', '--loglevel=error'];
 const { stdout } = await promisify(execFile)('npm', npm, { maxBuffer: listBytes });
 const list = JSON.parse(stdout) as { readonly components: readonly Component[] };
-// npm's packages of Node contain the one that runs the tests.
+// npm's packages of Node are left out: they contain the Node that runs the tests.
 const packages = list.components.filter(({ name }) => !/^node-(linux|bin)-/.test(name));
 const all = [...packages, await nodeIn(tree), ...(await debianPackages(tree))];
 await writeFile(outfile, `${JSON.stringify({ ...list, components: all }, null, 2)}\n`);
@@ -43,7 +44,9 @@ async function nodeIn(root: string): Promise<Component> {
   };
 }
 
-/** Each with the name of its source package, by which Debian's advisories know it: libc6 belongs to glibc. */
+/**
+ * The Debian packages, each with the name of its source package, which Debian's advisories use: libc6 belongs to glibc.
+ */
 async function debianPackages(root: string): Promise<readonly Component[]> {
   const directory = join(root, 'var/lib/dpkg/status.d');
   const release = await readFile(join(root, 'etc/os-release'), 'utf8');

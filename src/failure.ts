@@ -5,14 +5,14 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Another replica leads now, or may lead: exit status 1, and the Deployment restarts this one. */
+/** Another replica leads now, or may lead. The exit status is 1, and the Deployment restarts this replica. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 }
 
 /**
- * One sentence for the person who started the program. This program's own errors are already such sentences; any other
- * error is a defect and is shown with its stack, for the bug report.
+ * One sentence for the person who started the program. This program's own errors already have such a sentence as their
+ * message. Any other error is a defect and is shown with its stack, for the bug report.
  */
 export function explainFailure(error: unknown): string {
   if (error instanceof ApiError)

@@ -4,7 +4,8 @@ import { parseOptions } from './options/options.ts';
 import { run } from './program.ts';
 
 const argv = process.argv.slice(2);
-// The controller takes only flags: a word is a command of the CLI. One image serves both, for example in a Job.
+// The controller takes only flags, so a word is a command of the CLI. One image serves as the controller and as the
+// CLI, for example in a Job.
 const isCommand = argv[0] !== undefined && !argv[0].startsWith('-');
 const parsed = isCommand ? ({ kind: 'command' } as const) : parseOptions(argv);
 switch (parsed.kind) {

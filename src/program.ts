@@ -27,24 +27,24 @@ import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { Watchdog } from './telemetry/watchdog.ts';
 
-// The controller as a program: it connects the parts, starts them in order, and stops them in reverse order within the
-// grace period of the pod.
+// The controller as a program. It connects its components, starts them in order, and stops them in reverse order within
+// the grace period of the pod.
 
 const leaseName = 'moco-rollout';
 const leaseLost = 'the lease was lost: stopping, so that two controllers never act at the same time';
 const namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
-/** The total time for the shutdown, well within a pod's default grace period of 30 s. */
+/** The maximum time for the shutdown, well within a pod's default grace period of 30 s. */
 const stopGraceMilliseconds = 10_000;
 
-/** The parts of the program, connected but not started. */
+/** The components of the program, connected but not started. */
 type Program = Awaited<ReturnType<typeof connectParts>>;
 
-/** Stops something that was started, within the remaining time. */
+/** Stops one component that was started, within the time that is left. */
 type Closer = (leftMilliseconds: () => number) => Promise<void> | void;
 
 /**
- * Runs the controller from its start to SIGTERM. Starts health → metrics → webhook → caches → lease → workers, and
- * shuts down in reverse order. Rejects if something that it needs is unavailable, or if its lease is lost.
+ * Runs the controller until SIGTERM. Starts health → metrics → webhook → caches → lease → workers, and shuts down in
+ * reverse order. Rejects if something that the controller needs is unavailable, or if the lease is lost.
  */
 export async function run(options: Options): Promise<void> {
   const asked = terminationSignal();
@@ -129,7 +129,7 @@ async function connectParts(options: Options) {
     clock: world,
     onStall: (milliseconds) => log.warn({ milliseconds: Math.round(milliseconds) }, 'Event loop was blocked'),
   });
-  // In the order of the start.
+  // Functions that stop the components, in the order in which the components were started.
   const closers: Closer[] = [
     () => connection.close(),
     () => pods.close(),
@@ -152,11 +152,13 @@ function controllerSettings(
   ControllerOptions,
   | 'defaults'
   | 'strategies'
+  | 'leavingSigns'
   | 'fleetLimits'
   | 'mocoLease'
   | 'namespaces'
   | 'concurrency'
   | 'dryRunPods'
+  | 'evictions'
   | 'confirmationTimeoutMilliseconds'
 > {
   return {
@@ -173,13 +175,18 @@ function controllerSettings(
     strategies: {
       onDeleteEnabled: options.featureGates.UpdateStrategyOnDelete,
       inPlaceEnabled: options.featureGates.InPlaceUpdate,
+      nodeMaintenanceEnabled: options.featureGates.NodeMaintenance,
       partitionDriver: options.partitionDriver,
     },
+    leavingSigns: { taints: options.leavingNodeTaints, annotations: options.leavingNodeAnnotations },
     fleetLimits: fleetLimitsOf(options),
     mocoLease: { namespace: options.mocoLeaseNamespace, name: options.mocoLeaseName },
     namespaces: options.namespaces,
     concurrency: options.maxConcurrentReconciles,
     dryRunPods: options.dryRunPods,
+    ...(options.featureGates.EvictionRequests && {
+      evictions: { limitMilliseconds: options.evictionRequestTimeoutMilliseconds },
+    }),
     confirmationTimeoutMilliseconds: options.confirmationTimeoutMilliseconds,
   };
 }
@@ -224,8 +231,8 @@ async function startWebhookServer(program: Program): Promise<void> {
 }
 
 /**
- * Starts the workers once the caches are in sync and the API server has a supported version, either at once or when
- * the lease is acquired.
+ * Starts the workers when the caches are in sync and the API server has a supported version. With leader election, the
+ * workers also wait until this process has acquired the lease.
  */
 function startWorking({ controller, elector, client, world, log, stop, closers }: Program, kubernetes: string): void {
   const ready = Promise.all([controller.synced(), untilSupported(kubernetes, { client, world, log }, stop.signal)]);
@@ -235,7 +242,7 @@ function startWorking({ controller, elector, client, world, log, stop, closers }
   closers.push(() => working);
 }
 
-/** Without a lease there is no namespace in which this program may create one. */
+/** The check creates a Lease in a dry run. Without leader election, no role lets this program create a Lease. */
 async function startPolicyWatch({ options, client, world, log, metrics, stop, closers }: Program): Promise<void> {
   if (!options.leaderElect) return;
   const namespace = options.leaderElectionNamespace ?? (await ownNamespace());
@@ -248,13 +255,13 @@ async function shutdown({ controller, elector, world, log, stop, closers }: Prog
   const leftMilliseconds = (): number => Math.max(0, endByMilliseconds - world.monotonic());
   await controller.drain(stopGraceMilliseconds / 2);
   stop.abort();
-  // A lost lease must not be released: a process that lost its lease starts no write at all.
+  // A lost lease must not be released, because a process without the lease starts no write at all.
   if (!(stop.signal.reason instanceof LeaseLostError)) await atMost(elector?.release(), leftMilliseconds(), world);
   for (const close of closers.toReversed()) await close(leftMilliseconds);
   log.info({}, 'Stopped');
 }
 
-/** Rejects with the reason of an abort that the program itself caused. */
+/** Rejects once `signal` is aborted, with the reason of the abort. */
 async function lost(signal: AbortSignal): Promise<never> {
   await once(signal, 'abort');
   throw signal.reason instanceof Error ? signal.reason : new Error('aborted');
@@ -274,7 +281,7 @@ async function ownNamespace(): Promise<string> {
   try {
     return (await readFile(namespaceFile, 'utf8')).trim();
   } catch {
-    throw new UsageError('expected --leader-election-namespace with --leader-elect outside of a pod, got none');
+    throw new UsageError('expected --leader-election-namespace, which --leader-elect needs outside of a pod, got none');
   }
 }
 

@@ -15,9 +15,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   moco: ['base', 'core', 'kube'],
   api: ['base', 'core', 'kube', 'moco'],
   mysql: ['base', 'core', 'kube', 'moco'],
+  evictions: ['base', 'kube'],
   admission: ['base', 'moco', 'telemetry'],
-  objects: ['base', 'core', 'kube', 'telemetry', 'moco', 'api'],
-  controller: ['base', 'core', 'kube', 'telemetry', 'moco', 'api', 'mysql', 'objects'],
+  objects: ['base', 'core', 'kube', 'telemetry', 'moco', 'api', 'evictions'],
+  controller: ['base', 'core', 'kube', 'telemetry', 'moco', 'api', 'mysql', 'evictions', 'objects'],
   plan: ['base', 'core', 'kube', 'moco', 'api', 'objects', 'controller'],
 };
 
@@ -215,6 +216,11 @@ describe('the architecture', () => {
     ).to.deep.equal([]);
   });
 
+  it('leaves the time limits of tests to the runner', () => {
+    const limited = sources('test').filter(({ text }) => /\bthis\.timeout\(|^\s*\}\)\.timeout\(/m.test(text));
+    expect(limited.map(({ path }) => path)).to.deep.equal([]);
+  });
+
   it('has no folder and file of the same name side by side', () => {
     const folders = new Set(source.map(({ path }) => dirname(path)));
     expect(source.map(({ path }) => path).filter((path) => folders.has(path.replace(/\.ts$/, '')))).to.deep.equal([]);
@@ -236,7 +242,7 @@ describe('the architecture', () => {
         file.path,
       ).to.deep.equal([]);
       expect(withoutComments(file.text), file.path).not.to.match(
-        /\bPromise\b|\bDate\b(?!\([^)])|\basync\b|\bawait\b|node:|\bprocess\b|\bconsole\b|\bsetTimeout\b|\bMath\.random\b|\bperformance\b/,
+        /\bPromise\b|\bDate\b(?!\([^)])|\basync\b|\bawait\b|'node:|\bprocess\b|\bconsole\b|\bsetTimeout\b|\bMath\.random\b|\bperformance\b/,
       );
     }
   });

@@ -14,11 +14,13 @@ const ownDefinitions = fileURLToPath(new URL('../../config/crd', import.meta.url
 const controllerLookMilliseconds = 250;
 const logTailCharacters = 2000;
 
-/** Everything that a rollout needs, running. */
+/** Everything that a rollout needs, already running. */
 export interface DemoStage {
   readonly controlPlane: ControlPlane;
   readonly stage: Stage;
-  /** Rejects if a signal comes first or a required process ends. `work` continues regardless. */
+  /**
+   * Settles like `work`, unless a signal comes or a required process ends first: then it rejects, and `work` continues.
+   */
   readonly race: <T>(work: Promise<T>) => Promise<T>;
 }
 
@@ -29,8 +31,8 @@ export interface DemoStageSettings {
 }
 
 /**
- * Builds what is missing, starts everything, and stops it again no matter how `use` ends. A signal takes effect between
- * two parts, or immediately while Go builds.
+ * Builds what is missing, starts everything, runs `use`, and stops everything again, even if `use` fails. A signal
+ * takes effect before the next program starts, or at once while Go builds.
  */
 export async function withDemoStage<T>(settings: DemoStageSettings, use: (stage: DemoStage) => Promise<T>): Promise<T> {
   const ends: (() => Promise<unknown>)[] = [];
@@ -45,7 +47,10 @@ export async function withDemoStage<T>(settings: DemoStageSettings, use: (stage:
   }
 }
 
-/** `ends` receives what has to be stopped as soon as it is started; the last one is stopped first. */
+/**
+ * Starts everything. Each part that must be stopped is added to `ends` as soon as it has started; the last one is
+ * stopped first.
+ */
 async function open(
   { restartMilliseconds, say, interruption }: DemoStageSettings,
   ends: (() => Promise<unknown>)[],
@@ -80,12 +85,12 @@ async function open(
   return { controlPlane, stage, race: (work) => interruption.race(Promise.race([work, broken])) };
 }
 
-/** Only this project's reaction time is measured, not the delays of the stand-ins. */
+/** The stand-ins react fast, because only this project's reaction time is measured. */
 const attentive = { notice: 5, healthyTrue: 20 };
 
 /**
- * A restart takes the sum of these plus what the API server, the StatefulSet controller and probes need: about an
- * eighth of a second here, which is subtracted.
+ * A restart takes the sum of these delays, plus what the API server, the StatefulSet controller and the probes need:
+ * about an eighth of a second here, which is subtracted.
  */
 function nodesSettings(restartMilliseconds: number): Partial<NodesSettings> {
   return {
@@ -100,7 +105,7 @@ function endOfWatching(controller: ControllerProcess, reject: (error: Error) => 
     if (controller.running) return;
     clearInterval(timer);
     reject(
-      new Error(`the controller ended by itself. The end of its log:\n${controller.log.slice(-logTailCharacters)}`),
+      new Error(`the controller ended unexpectedly. The end of its log:\n${controller.log.slice(-logTailCharacters)}`),
     );
   }, controllerLookMilliseconds);
   return async () => clearInterval(timer);

@@ -8,7 +8,10 @@ import type { AuditEvent } from '../../test/support/control-plane/audit-log.ts';
 /** The MySQLCluster of a demo. */
 export const place = { namespace: 'demo', name: 'test' };
 
-/** Shows the rollout that `change` begins with the command line. Resolves once the end has been shown. */
+/**
+ * Runs `change`, which begins a rollout, and shows the rollout with the command line. Resolves once the end has been
+ * shown.
+ */
 export async function showRollout(kubeconfig: string, change: () => Promise<unknown>): Promise<void> {
   const show = showStatus(kubeconfig);
   try {
@@ -21,13 +24,13 @@ export async function showRollout(kubeconfig: string, change: () => Promise<unkn
   }
 }
 
-/** Resolves once the command line says that the rollout is complete. */
+/** Resolves once the command line reports that the rollout is complete. */
 export async function complete(kubeconfig: string): Promise<void> {
   const status = await cli(kubeconfig, ['wait', place.name], { out: () => undefined, err: () => undefined });
-  if (status !== 0) throw new Error(`Expected the rollout to complete, \`wait\` ended with exit status ${status}`);
+  if (status !== 0) throw new Error(`Expected the rollout to complete, but \`wait\` ended with exit status ${status}`);
 }
 
-/** The controller's steps since then, such as `evict moco-test-2, demote moco-test-0`. */
+/** The controller's steps since this time, such as `evict moco-test-2, demote moco-test-0`. */
 export function stepsSince(audit: readonly AuditEvent[], wallMilliseconds: number): string {
   return audit
     .filter(({ objectRef }) => objectRef?.namespace === place.namespace)
@@ -49,7 +52,7 @@ function stepOf({ user, verb, objectRef, requestObject }: AuditEvent): readonly 
 interface LiveView {
   /** Resolves once the view has shown something. */
   readonly shown: Promise<void>;
-  /** Resolves once its latest output says that all members are updated. */
+  /** Resolves once the view shows that all members are updated. */
   completed(): Promise<void>;
   end(): Promise<unknown>;
 }
@@ -76,7 +79,7 @@ function showStatus(kubeconfig: string): LiveView {
     interrupt();
     await ended;
   };
-  // `wait` may report the end before the view has drawn it.
+  // `wait` may return before the view has drawn its last frame.
   const completed = async (): Promise<void> => {
     const upToDate = new Promise<void>((done) => {
       drawn = () => last.includes('UpToDate') && done();

@@ -1,6 +1,6 @@
 import type { MocoStandIn } from '../../test/support/moco/driver.ts';
 
-/** Adds up how long commits to a cluster are blocked, according to the stand-in's databases. */
+/** Measures how long commits to a cluster are blocked in the stand-in's databases. */
 export class Outage {
   readonly #now: () => number;
   readonly #unsubscribe: () => void;
@@ -8,7 +8,7 @@ export class Outage {
   /** `null` while commits are answered. */
   #since: number | null = null;
 
-  /** `now` is milliseconds of the monotonic clock. */
+  /** `now` returns milliseconds of the monotonic clock. */
   constructor(
     moco: Pick<MocoStandIn, 'acceptsCommits' | 'onDatabasesChange'>,
     namespace: string,

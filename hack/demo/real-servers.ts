@@ -10,7 +10,7 @@ import { place, showRollout, stepsSince } from './live-view.ts';
 
 const writers = 4;
 
-/** Rolls out another mysqld image in a complete Kubernetes with MOCO, while clients write. */
+/** Rolls out a new mysqld image in a complete Kubernetes with MOCO, while clients write. */
 export async function rollOutRealServers(members: number, say: Say, interruption: Interruption): Promise<void> {
   await withSurroundings(say, interruption, async (surroundings) => {
     const { bed, race } = surroundings;
@@ -26,7 +26,7 @@ export async function rollOutRealServers(members: number, say: Say, interruption
     const [cluster, load] = await progressing(say, title, create);
     const half = writers / 2;
     say(
-      `Changing its image to ${second}, while ${half} clients insert rows, and ${half} that connect anew for each row\n`,
+      `Changing its image to ${second}, while ${half} clients insert rows and ${half} clients open a new connection for each row\n`,
     );
     const since = now();
     say(`\n${await race(rollOut(cluster))}`);
@@ -51,7 +51,7 @@ async function rowsAndGaps(load: ClusterLoad, sinceMilliseconds: number): Promis
   const { acknowledged, gaps, members } = await load.stop();
   const complaints = complaintsOfRows({ rows: members });
   if (complaints.length > 0) {
-    throw new Error(`Expected every member to have every acknowledged row: ${complaints.join('; ')}`);
+    throw new Error(`Expected every member to contain every acknowledged row: ${complaints.join('; ')}`);
   }
-  return `Write gaps: ${inWords(gapsSince(gaps, sinceMilliseconds))}. Acknowledged rows: ${acknowledged}, and each of the ${members.length} members has all of them.`;
+  return `Write gaps: ${inWords(gapsSince(gaps, sinceMilliseconds))}. Acknowledged rows: ${acknowledged}; each of the ${members.length} members contains all of them.`;
 }

@@ -1,35 +1,36 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Host } from '../../src/cli/host.ts';
+import { brief } from '../../src/cli/terminal/lines.ts';
 import { path } from '../../src/kube/resource.ts';
 import { clusterKind, forceRollingUpdateAnnotation, mysqldContainer } from '../../src/moco/names.ts';
 import { record } from '../../test/support/api-server/stored-object.ts';
 import { withContainerFault } from '../../test/support/nodes/fault-script.ts';
 import { setImage } from '../../test/verification/simulation/acts-of-people.ts';
 import type { Circumstances } from '../../test/verification/simulation/circumstances.ts';
-import { clusterName, imageOf, namespace, Simulation } from '../../test/verification/simulation/simulation.ts';
+import { clusterName, imageOf, Simulation, soleNamespace } from '../../test/verification/simulation/simulation.ts';
 
-// Plays one rollout twice, side by side: with moco-rollout and without.
+// Simulates one rollout twice, side by side: with moco-rollout and without.
 
 const second = 1_000;
 const stepMilliseconds = second;
 const patienceMilliseconds = 10 * 60 * second;
-/** The member whose mysqld no longer starts, even before the rollout. */
+/** The member whose mysqld no longer starts. It is already down before the rollout. */
 const broken = 1;
 
 /** What a member is doing. `new`: it works at the new revision. */
 export type MemberState = 'old' | 'new' | 'away' | 'broken';
 
-/** The sign of each state on a terminal. */
+/** The symbol of each state on a terminal. */
 const signs: Readonly<Record<MemberState, string>> = { old: '●', new: '■', away: '·', broken: '×' };
 
-/** What a cluster looks like at a moment. */
+/** What a cluster looks like at one moment. */
 export interface Picture {
   readonly members: readonly MemberState[];
   readonly works: number;
   readonly acceptsCommits: boolean;
 }
 
-/** Both clusters, so many seconds of virtual time after the new image. */
+/** Both clusters, this many seconds of virtual time after the image was changed. */
 export interface Moment {
   readonly seconds: number;
   readonly pictures: readonly Picture[];
@@ -44,8 +45,8 @@ interface Side {
 }
 
 /**
- * The same rollout twice while a member is already down: by moco-rollout, and by the StatefulSet's own rolling update,
- * which MOCO allows under its annotation `force-rolling-update`.
+ * The same rollout twice, while a member is already down: by moco-rollout, and by the StatefulSet's own rolling update,
+ * which MOCO permits with its annotation `force-rolling-update`.
  */
 export class Comparison {
   readonly #sides: readonly Side[];
@@ -56,7 +57,7 @@ export class Comparison {
     this.#image = image;
   }
 
-  /** Both clusters serve, with one member down. The rollout begins with `moments`. */
+  /** Resolves once both clusters serve with one member down. Reading `moments` begins the rollout. */
   static async begin(circumstances: Circumstances, image: string): Promise<Comparison> {
     const side = async (title: string, byKubernetes: boolean): Promise<Side> => {
       const simulation = await begin(circumstances, byKubernetes);
@@ -70,7 +71,9 @@ export class Comparison {
     return this.#sides.map(({ title }) => title);
   }
 
-  /** One for each second of virtual time, until every member of both is updated. To be read once. */
+  /**
+   * One moment for each second of virtual time, until every member of both clusters is updated. Can be read only once.
+   */
   async *moments(): AsyncGenerator<Moment> {
     for (const { simulation } of this.#sides) setImage(simulation, this.#image);
     for (let at = 0; at < patienceMilliseconds; at += stepMilliseconds) {
@@ -81,7 +84,7 @@ export class Comparison {
     }
   }
 
-  /** What became of each cluster, in the order of the titles. */
+  /** The result for each cluster, in the order of the titles. */
   get outcomes(): readonly string[] {
     return this.#sides.map(({ fewest, blockedMilliseconds }) => {
       const quorum = fewest < 2 ? 'QUORUM LOST' : 'quorum kept';
@@ -94,7 +97,7 @@ export class Comparison {
   }
 }
 
-/** Prints a line for each change of either cluster, and at the end what became of them. */
+/** Prints a line for each change of either cluster, and the results at the end. */
 export async function playSideBySide(
   host: Host,
   circumstances: Circumstances,
@@ -109,11 +112,11 @@ export async function playSideBySide(
       .map((text) => text.padEnd(columnWidth))
       .join('  ')
       .trimEnd();
-  host.out(`  after    ${inColumns(comparison.titles)}\n`);
+  host.out(`  after   ${inColumns(comparison.titles)}\n`);
   let last = '';
   for await (const { seconds, pictures } of comparison.moments()) {
     const row = inColumns(pictures.map(inWords));
-    if (row !== last) host.out(`  ${`${seconds} s`.padEnd(7)}  ${row}\n`);
+    if (row !== last) host.out(`  ${`+${brief(seconds)}`.padEnd(6)}  ${row}\n`);
     last = row;
     if (Number.isFinite(speed)) await delay(stepMilliseconds / speed);
   }
@@ -132,10 +135,14 @@ async function begin(circumstances: Circumstances, byKubernetes: boolean): Promi
   await simulation.start();
   if (byKubernetes) {
     const body = { metadata: { annotations: { [forceRollingUpdateAnnotation]: 'true' } } };
-    simulation.request({ method: 'PATCH', path: path(clusterKind, { namespace, name: clusterName }), body });
+    simulation.request({
+      method: 'PATCH',
+      path: path(clusterKind, { namespace: soleNamespace, name: clusterName }),
+      body,
+    });
     await simulation.clock.runUntil(() => false, 20 * second);
   }
-  simulation.kubelets.fault(namespace, nameOf(broken), withContainerFault(mysqldContainer, 'dead'));
+  simulation.kubelets.fault(soleNamespace, nameOf(broken), withContainerFault(mysqldContainer, 'dead'));
   await simulation.clock.runUntil(() => !worksOf(simulation, broken), patienceMilliseconds);
   await simulation.clock.runUntil(() => false, 30 * second);
   return simulation;
@@ -162,7 +169,7 @@ function look({ simulation }: Side, image: string): Picture {
   return { members, works, acceptsCommits: simulation.moco.acceptsCommits };
 }
 
-/** Such as `2 of 3 work, COMMITS BLOCK`. */
+/** A description such as `2 of 3 work, COMMITS BLOCK`. */
 export const describe = ({ members, works, acceptsCommits }: Picture): string =>
   `${works} of ${members.length} ${works === 1 ? 'works' : 'work'}${acceptsCommits ? '' : ', COMMITS BLOCK'}`;
 

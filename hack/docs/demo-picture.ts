@@ -20,7 +20,7 @@ const meanings: Readonly<Record<MemberState, string>> = {
   broken: 'broken',
 };
 
-/** The text of the SVG. The same code gives the same picture: it is played in virtual time. */
+/** The text of the SVG. The same code always gives the same picture, because it runs in virtual time. */
 export async function demoPicture(): Promise<string> {
   const comparison = await Comparison.begin(circumstances, images.good);
   const frames: Moment[] = [];
@@ -33,7 +33,7 @@ export async function demoPicture(): Promise<string> {
   const clock = frames.map(({ seconds }, at) => shown(text(20, 48, `after ${seconds} s`, 13, '#57606a'), at, frames));
   const [heading, sentence] = [
     'A new image while one of three members is already down',
-    'Left, moco-rollout replaces the broken member first. Right, the StatefulSet takes a working one, and commits block.',
+    'Left, moco-rollout replaces the broken member first. Right, the StatefulSet replaces a working one, and commits block.',
   ];
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${heading}. ${sentence}" font-family="-apple-system, 'Segoe UI', Helvetica, Arial, sans-serif">
 <title>${heading}</title>
@@ -88,14 +88,14 @@ const text = (x: number, y: number, words: string, size: number, fill: string, w
 
 const lengthOf = (frames: readonly Moment[]): number => (frames.length - 1) * frameSeconds + lastFrameSeconds;
 
-/** A change of an attribute at each frame, forever. */
+/** An attribute that changes at each frame, forever. */
 function animate(attribute: string, values: readonly string[], frames: readonly Moment[]): string {
   const total = lengthOf(frames);
   const times = frames.map((_, at) => ((at * frameSeconds) / total).toFixed(4));
   return `<animate attributeName="${attribute}" calcMode="discrete" dur="${total}s" repeatCount="indefinite" keyTimes="${times.join(';')}" values="${values.join(';')}"/>`;
 }
 
-/** Only in the frame at this place. Without animation the last frame is shown. */
+/** An element that is visible only in the frame with this index. Without animation the last frame is shown. */
 function shown(element: string, at: number, frames: readonly Moment[]): string {
   const visibilities = frames.map((_, frame) => (frame === at ? 'visible' : 'hidden'));
   return `<g visibility="${visibilities.at(-1)}">${element}${animate('visibility', visibilities, frames)}</g>`;

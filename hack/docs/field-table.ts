@@ -1,7 +1,7 @@
 import { type Definition, definitions, type Schema } from '../crd.ts';
 import { code, table } from './table.ts';
 
-// Every field of MySQLRollout and MySQLRolloutPolicy, in docs/fields.md, as their CRDs describe them.
+// Writes docs/fields.md: every field of MySQLRollout and MySQLRolloutPolicy, as their CRDs describe it.
 
 const head = `# Fields
 
@@ -20,7 +20,7 @@ export function fieldReference(): string {
   return [head, ...sections].join('\n');
 }
 
-/** The objects that have been described, by their paths. */
+/** The objects that were already described, by path. */
 type Described = Map<string, Readonly<Record<string, Schema>>>;
 
 function sectionOf({ spec: { group, names, versions } }: Definition, described: Described): string {
@@ -47,11 +47,11 @@ interface Field {
   readonly path: string;
   readonly schema: Schema;
   readonly isRequired: boolean;
-  /** Where the document describes its fields. */
+  /** Says where the document describes the fields of this object. */
   readonly note?: string;
 }
 
-/** Depth first: a field, then its own fields. `root` is the object that contains all of them. */
+/** Fields in depth-first order: a field, then its own fields. `root` is the object that contains all of them. */
 function fieldsOf(schema: Schema, described: Described, root: string, prefix = ''): readonly Field[] {
   const { properties = {}, required = [] } = schema;
   if (Object.keys(properties).length > 1) {
@@ -72,7 +72,7 @@ function fieldsOf(schema: Schema, described: Described, root: string, prefix = '
   });
 }
 
-/** A setting in force: describes only what its value does not share with the setting. */
+/** The fields of a setting's value in force. There are none if the value has the same schema as the setting itself. */
 function inForce(value: Schema, name: string, path: string, described: Described, root: string): readonly Field[] {
   const setting = described.get('`spec` of MySQLRollout')?.[name];
   if (setting !== undefined && withoutDescription(value) === withoutDescription(setting)) return [];
@@ -93,7 +93,7 @@ const isPartOf = (some: Readonly<Record<string, Schema>>, all: Readonly<Record<s
   Object.keys(some).length > Math.max(1, Object.keys(all).length / 2) &&
   Object.entries(some).every(([name, schema]) => JSON.stringify(all[name]) === JSON.stringify(schema));
 
-/** The object in a field, in a list or in a map, and the beginning of its paths. `null` if there is none. */
+/** The object inside a field, a list or a map, and the prefix of its paths. `null` if there is none. */
 function inside(schema: Schema, path: string): { readonly schema: Schema; readonly prefix: string } | null {
   if (schema.items !== undefined) return inside(schema.items, `${path}[]`);
   if (schema.additionalProperties !== undefined) return inside(schema.additionalProperties, `${path}.*`);
@@ -106,7 +106,7 @@ export function typeOf(schema: Schema): string {
   if (schema.additionalProperties !== undefined) return `map of ${typeOf(schema.additionalProperties)}`;
   if (schema.enum !== undefined) return schema.enum.map(code).join(', ');
   const { minimum, maximum, format, type = 'anything' } = schema;
-  // Only limits that somebody has chosen; the maximum of the type itself is left out.
+  // Shows only limits that the project has chosen; the maximum of the type itself is left out.
   const to = maximum === undefined || maximum >= 2 ** 31 - 1 ? '' : ` to ${maximum}`;
   const range = minimum === undefined ? '' : ` from ${minimum}${to}`;
   return format === 'date-time' ? 'time' : `${type}${range}`;

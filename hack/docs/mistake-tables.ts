@@ -10,6 +10,7 @@ const layers = {
   explorer: 'every interleaving of a small world, judged by `violations()` and by what has happened before',
   simulation: 'the whole controller in virtual time, judged by the witness',
   fleet: 'histories of a fleet in stages',
+  cache: 'what a cache holds after answers that prove nothing',
 } satisfies Readonly<Partial<Record<keyof Mistake, string>>>;
 type Layer = keyof typeof layers;
 
@@ -19,7 +20,10 @@ const layersOf = (mistake: Mistake): readonly Layer[] =>
 const familiesOf = ({ explorer }: Mistake): readonly string[] => [...(explorer?.world.families ?? [])];
 const themesOf = ({ simulation = [] }: Mistake): readonly string[] => (Array.isArray(simulation) ? simulation : []);
 
-/** The parts of the catalogue's README about what would be missed without a layer, a family or a theme. */
+/**
+ * The generated sections of the catalogue's README: the mistakes that only one layer finds, and the families and themes
+ * that no mistake uses.
+ */
 export function mistakeSections(): Sections {
   const alone = Object.entries(layers).map(([layer, what]) => {
     const found = named.filter(([, mistake]) => layersOf(mistake).includes(layer as Layer));

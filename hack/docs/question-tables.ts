@@ -3,7 +3,7 @@ import { asked } from '../../src/core/questions.ts';
 import type { Sections } from './sections.ts';
 import { code, definitionList, table } from './table.ts';
 
-/** The parts of the controller's SPEC.md about questions, from the two tables of questions. */
+/** The generated sections about questions in the controller's SPEC.md. Two tables in the code list the questions. */
 export const questionSections: Readonly<Record<string, () => Sections>> = {
   'src/controller/SPEC.md': () => ({ questions: questionList(), 'questions again': againTable() }),
 };

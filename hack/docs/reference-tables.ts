@@ -9,7 +9,7 @@ import { typeOf } from './field-table.ts';
 import type { Sections } from './sections.ts';
 import { code, table } from './table.ts';
 
-/** The parts of docs/reference.md about flags, settings, metrics and fields of log lines. */
+/** The sections of docs/reference.md about flags, settings, metrics and fields of log lines. */
 export const referenceSections = (): Sections => ({
   flags: `${flagTable()}\n\n${gateTable()}`,
   settings: settingTable((name) => name in commonFields),
@@ -39,7 +39,7 @@ function gateTable(): string {
   return table(['feature gate', 'stage', 'default', 'meaning'], rows);
 }
 
-/** The first sentence of each description; docs/fields.md has the rest. */
+/** The first sentence of each description; docs/fields.md contains the rest. */
 function settingTable(isShown: (name: string) => boolean): string {
   const rows = Object.entries(specOf(rolloutKind.kind))
     .filter(([name]) => isShown(name))
@@ -58,7 +58,10 @@ function specOf(kind: string): Readonly<Record<string, Schema>> {
   return definition?.spec.versions[0]?.schema.openAPIV3Schema.properties?.['spec']?.properties ?? {};
 }
 
-/** The metrics of Node.js and the process are prom-client's own; those of work queues have client-go's names. */
+/**
+ * Metrics whose names are not this project's: prom-client names those of Node.js and the process, and client-go those
+ * of work queues.
+ */
 const foreignMetric = /^(?:nodejs|process|workqueue)_/;
 
 function metricTable(): string {
@@ -67,7 +70,7 @@ function metricTable(): string {
     .getMetricsAsArray()
     .filter(({ name }) => !foreignMetric.test(name))
     .map(({ name, type, help, ...rest }) => {
-      // prom-client's types do not have these fields.
+      // prom-client's types lack these fields.
       const { labelNames } = rest as unknown as { readonly labelNames: readonly string[] };
       return [code(name), String(type), labelNames.map(code).join(', '), help.replaceAll('<', '\\<')];
     });

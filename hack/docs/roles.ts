@@ -1,5 +1,6 @@
 import {
   clusterPermissions,
+  evictionRequestPermissions,
   inPlacePermissions,
   leaderElectionPermissions,
   type Permission,
@@ -7,7 +8,7 @@ import {
 } from '../../src/objects/permissions.ts';
 import { code, table } from './table.ts';
 
-// The roles of config/rbac and of the chart, and the table of rights in docs/security.md, from
+// Writes the roles of config/rbac and of the chart, and the table of rights in docs/security.md, from
 // src/objects/permissions.ts.
 
 const written = '# Written by `make docs` from src/objects/permissions.ts.\n';
@@ -35,7 +36,7 @@ function rulesOf(permissions: readonly Permission[]): string {
     .join('');
 }
 
-/** The rules of the chart. Some of them depend on a condition. */
+/** The rules of the chart. Some depend on a condition. */
 function templatedRules(permissions: readonly Permission[]): string {
   const always = permissions.filter(({ needsPolicy }) => needsPolicy !== true);
   const withPolicy = permissions.filter(({ needsPolicy }) => needsPolicy === true);
@@ -46,6 +47,9 @@ function templatedRules(permissions: readonly Permission[]): string {
     '  {{- end }}\n',
     '  {{- if $.Values.featureGates.InPlaceUpdate }}\n',
     rulesOf(inPlacePermissions),
+    '  {{- end }}\n',
+    '  {{- if $.Values.featureGates.EvictionRequests }}\n',
+    rulesOf(evictionRequestPermissions),
     '  {{- end }}\n',
   ].join('');
 }
@@ -93,7 +97,7 @@ const controller = 'moco-rollout-controller';
 const leaderElection = 'moco-rollout-leader-election';
 const inNamespaces = clusterPermissions.filter(({ isOfWholeCluster }) => isOfWholeCluster !== true);
 
-/** By their paths in the project. */
+/** The generated files by their paths in the project. */
 export const roleFiles: Readonly<Record<string, () => string>> = {
   'config/rbac/role.yaml': () =>
     `${written}# It needs no right to finalizers of MySQLClusters, because its ownerReferences don't block the owner's deletion. What it may
@@ -121,6 +125,7 @@ const grants: readonly (readonly [where: string, permissions: readonly Permissio
   ['', clusterPermissions],
   ['in its own namespace', leaderElectionPermissions],
   ['with `InPlaceUpdate`', inPlacePermissions],
+  ['with `EvictionRequests`', evictionRequestPermissions],
   ['while the chart is uninstalled', releasePermissions],
 ];
 
@@ -143,7 +148,7 @@ function row({ group, resource, verbs, names, why, usedBy, confinedBy = [] }: Pe
   ];
 }
 
-/** These verbs apply to every kind. */
+/** The first words of messages about metadata. These messages apply to objects of every kind. */
 const aboutMetadata = [
   'moco-rollout changes no owner',
   'moco-rollout removes no record',
@@ -152,7 +157,7 @@ const aboutMetadata = [
   'moco-rollout changes few labels',
 ];
 
-/** @param messages those of all policies of config/rbac */
+/** @param messages the messages of all policies in config/rbac */
 export const securitySections = (messages: readonly string[]): Readonly<Record<string, string>> => ({
   rights: table(
     ['on', 'it may', 'to', 'code', 'and the policies say: moco-rollout …'],
@@ -167,12 +172,12 @@ export const securitySections = (messages: readonly string[]): Readonly<Record<s
   ),
 });
 
-/** The messages that begin with this text. */
+/** The messages that begin with one of these texts. */
 const whole = (begins: readonly string[], messages: readonly string[]): readonly string[] =>
   begins.flatMap((begin) => {
     const found = messages.filter((message) => message.startsWith(begin));
     if (found.length === 0)
       throw new Error(`Expected a message of a policy in config/rbac that begins with "${begin}".`);
-    // If several messages match, the longest prefix decides.
+    // If several prefixes match a message, it belongs to the longest one.
     return found.filter((message) => !begins.some((other) => other.length > begin.length && message.startsWith(other)));
   });

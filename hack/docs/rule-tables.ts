@@ -18,7 +18,7 @@ import { code, definitionList, table } from './table.ts';
 
 // Writes the parts of documents that describe rules.
 
-/** The sections that documents have about rules, by document, from the catalogue in `src/core/rules`. */
+/** The generated sections about rules, by document, from the catalogue in `src/core/rules`. */
 export const ruleSections: Readonly<Record<string, () => Sections>> = {
   'src/core/SPEC.md': () => ({
     'on-delete': procedureList(onDelete),
@@ -34,7 +34,7 @@ export const ruleSections: Readonly<Record<string, () => Sections>> = {
 
 const groups = Object.keys(ruleGroups) as readonly RuleGroup[];
 
-/** docs/rules.md has the details of each rule. */
+/** The list of holds, without the details that docs/rules.md contains. */
 function holdList(): string {
   return definitionList(
     groups.map((group) => [
@@ -46,7 +46,7 @@ function holdList(): string {
   );
 }
 
-/** @param described a procedure whose lines the reader already knows */
+/** @param described a procedure that the document has already described. Its lines are not repeated. */
 function procedureList(procedure: Procedure, described: Procedure = {}): string {
   return definitionList(
     Object.entries(procedure).map(([name, line]) => [
@@ -65,7 +65,7 @@ function gateList(): string {
   );
 }
 
-/** Uses the name of a group instead of its rules if at most a few of them are missing. */
+/** Names a whole group instead of its rules if at most a few of them are missing. */
 function abbreviated(names: readonly HoldRule[]): readonly string[] {
   const found = groups.flatMap((group) => {
     const all = rulesOf(group);

@@ -9,8 +9,8 @@ export function code(text: string): string {
 }
 
 /**
- * A list in Markdown with a definition for each term, wrapped so that a change shows in few lines.
- * @param indent the columns before each item, for a list in the item of another one
+ * A list in Markdown with a definition for each term. Lines are wrapped, so that a diff shows only the lines that
+ * changed. @param indent the number of spaces before each item, for a nested list
  */
 export function definitionList(entries: readonly (readonly [term: string, text: string])[], indent = 0): string {
   return entries.map(([term, text]) => wrap(`- ${term}: ${text}`, ' '.repeat(indent))).join('\n');
@@ -18,7 +18,7 @@ export function definitionList(entries: readonly (readonly [term: string, text: 
 
 const columns = 120;
 
-/** The item of a list in lines of at most 120 columns, if its words are that short. */
+/** The item of a list, wrapped at 120 columns. */
 function wrap(item: string, indent: string): string {
   const [first = '', ...words] = item.split(' ');
   const lines = [`${indent}${first}`];

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Makes the file system of the image: Node, the libraries that it is linked with, what Debian says of them, the bundle, and
-# nothing else. The
-# Dockerfile runs this, and so does a test, which has no need of an engine.
+# Makes the file system of the image: Node, the libraries that it is linked with, Debian's descriptions of these, the
+# bundle, and nothing else. The Dockerfile runs this script, and so does a test that needs no container engine.
 #
 # usage: tree.sh NODE BUNDLE TARGET
 set -eu
@@ -13,12 +12,12 @@ node=$1 bundle=$2 target=$3
 mkdir -p "$target/app" "$target/usr/local/bin" "$target/etc" "$target/tmp"
 install -m 0755 "$node" "$target/usr/local/bin/node"
 install -m 0644 "$(dirname "$node")/../LICENSE" "$target/usr/local/LICENSE"
-# The loader finds them where they are here: each keeps its path, links followed.
+# The loader expects the libraries at their paths on this machine. Links are followed.
 ldd "$node" | grep -o '/[^ ]*' | while read -r library; do
   install -D -m 0755 "$library" "$target$library"
 done
-# Which packages and which Debian they are of, where scanners look for that in images without dpkg. A library is known by its
-# path before or after /lib became a link.
+# Records which packages and which Debian the files come from, in the place where scanners look in images without dpkg.
+# A library may be known by its path before or after /lib became a link.
 if command -v dpkg-query >/dev/null; then
   mkdir -p "$target/var/lib/dpkg/status.d"
   ldd "$node" | grep -o '/[^ ]*' | while read -r library; do
@@ -30,7 +29,8 @@ if command -v dpkg-query >/dev/null; then
   done
   install -m 0644 /etc/os-release "$target/etc/os-release"
 fi
-# Source maps are three times the size of the program and are not read without a flag. main.js has every command as well.
+# Source maps are left out: they are three times the size of the program, and Node reads them only with a flag. main.js
+# contains all commands.
 for file in "$bundle"/*; do
   case $file in
     *.map | */cli.cjs | */cli.cjs.*) ;;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Creates a kind cluster with cert-manager, MOCO, moco-rollout and a MySQLCluster of three members. Running it again goes on
-# where it failed.
+# Creates a kind cluster with cert-manager, MOCO, moco-rollout and a MySQLCluster of three members. After a failure, run it
+# again to continue.
 set -eu
 
 usage='Usage: CERT_MANAGER=MANIFEST MOCO_CHART=CHART MYSQL_IMAGE=IMAGE hack/kind/create.sh [flags]

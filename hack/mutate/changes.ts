@@ -14,7 +14,7 @@ import {
 
 // The small changes that mutation testing makes.
 
-/** What replaces a node, or a part of it. */
+/** The replacement of a node, or of a part of it. */
 export interface Change {
   readonly kind: string;
   readonly start: number;
@@ -22,10 +22,10 @@ export interface Change {
   readonly after: string;
 }
 
-/** The text of a node, without the comments and blanks before it. */
+/** Returns the text of a node, without the comments and blanks before it. */
 type TextOf = (node: Node) => string;
 
-/** Other operators that somebody could have typed by mistake. */
+/** For each operator, the operators that a person could have typed by mistake. */
 const otherOperators: Readonly<Record<string, readonly (readonly [kind: string, operator: string])[]>> = {
   '<': [
     ['boundary', '<='],
@@ -53,10 +53,10 @@ const otherOperators: Readonly<Record<string, readonly (readonly [kind: string, 
   '/': [['arithmetic', '*']],
 };
 
-/** Operators of which one operand can be left out. */
+/** Operators that can be removed together with one of their operands. */
 const droppable: ReadonlySet<string> = new Set(['&&', '||', '??']);
 
-/** Not an object, which would have `toString` of its own. */
+/** A map and not an object, because an object would inherit `toString`. */
 const otherMethods: ReadonlyMap<string, string> = new Map([
   ['some', 'every'],
   ['every', 'some'],
@@ -69,8 +69,8 @@ const otherMethods: ReadonlyMap<string, string> = new Map([
 const predicated: ReadonlySet<string> = new Set(['filter', 'find', 'some', 'every']);
 
 /**
- * Every change of this node itself; its children have their own changes. String literals are names, which the types
- * check.
+ * All changes of this node itself; its children have their own changes. String literals are not changed: they are
+ * names, which the compiler checks.
  */
 export function changesOf(node: Node, textOf: TextOf): readonly Change[] {
   const whole = (kind: string, after: string): Change => replaced(kind, node, textOf, after);
@@ -106,7 +106,7 @@ export function changesOf(node: Node, textOf: TextOf): readonly Change[] {
   }
   if (isArrayLiteralExpression(node)) {
     const { elements } = node;
-    // Includes a comma: the one after the element or, for the last element, the one before it.
+    // Also removes a comma: the one after the element or, for the last element, the one before it.
     return elements.map((element, index): Change => {
       const following = elements[index + 1];
       const { start } = replaced('', element, textOf, '');

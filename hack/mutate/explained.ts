@@ -3,13 +3,13 @@ import type { Mutant } from './mutant.ts';
 
 const document = 'hack/mutate/README.md';
 
-/** Mutants that hack/mutate/README.md explains. */
+/** Returns whether hack/mutate/README.md explains a mutant. */
 export async function explainedMutants(): Promise<(mutant: Mutant) => boolean> {
   const lines = await listedIn(document);
   return (mutant) => lines.has(keyOf(mutant));
 }
 
-/** The mutants of a document, by key: a heading with the file, below it lines with "`before` → `after`". */
+/** The mutants that a document lists, by key: a heading for each file, and below it lines with "`before` → `after`". */
 export async function listedIn(page: string): Promise<ReadonlySet<string>> {
   const lines = new Set<string>();
   let file = '';
@@ -21,7 +21,7 @@ export async function listedIn(page: string): Promise<ReadonlySet<string>> {
   return lines;
 }
 
-/** What a mutant changes, in whichever line it is. */
+/** What a mutant changes, regardless of the line. */
 export const keyOf = ({ file, before, after }: Pick<Mutant, 'file' | 'before' | 'after'>): string =>
   [file, before, after].map(inOneLine).join('\n');
 

@@ -11,7 +11,7 @@ import { API } from 'typescript/unstable/sync';
 import { changesOf } from './changes.ts';
 import type { Mutant } from './mutant.ts';
 
-/** Every mutant of these files, in the order of the source. Parsed by the compiler that the project is built with. */
+/** Every mutant of these files, in the order of the source. The files are parsed by the project's own compiler. */
 export function findMutants(files: readonly string[]): readonly Mutant[] {
   const api = new API({ cwd: process.cwd() });
   try {

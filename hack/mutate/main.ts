@@ -10,10 +10,10 @@ import { count, difference, survivorsPage, table } from './report.ts';
 import { runMutants, runUnchanged } from './run-mutants.ts';
 import { sampleOf } from './sample.ts';
 
-// Changes the sources in every small way that could matter, and checks whether a unit test of the same room notices:
-// all of src/core and src/plan, or a sample of all rooms.
+// Changes the sources in every small way that could matter, and checks whether a unit test of the same room fails.
+// Covers all of src/core and src/plan, or a sample of all rooms.
 
-/** There are too many mutants to examine each survivor. */
+/** The limit for surviving mutants. It is not 0, because there are too many mutants to examine every survivor. */
 const mostSurvivingPercent = 5;
 const timeoutFactor = 10;
 const leastTimeoutMilliseconds = 10_000;
@@ -30,15 +30,19 @@ interface Options {
 
 const command = withArguments(
   new Command('hack/mutate/main.ts')
-    .argument('[files...]', 'of src; without, all of src/core and src/plan, or with --sample of src')
-    .option('--parallel <number>', 'threads', Number, 2)
-    .option('--properties <number>', 'runs of each property', '40')
-    .option('--sample <number>', `try only so many, and those that ${survivorsFile} lists, and write that file`, Number)
-    .option('--seed <number>', 'which ones', Number, Math.floor(Math.random() * 2 ** 31))
-    .option('--minutes <number>', 'begin no mutant after so many', Number, Number.POSITIVE_INFINITY),
+    .argument('[files...]', 'files in src (default: all of src/core and src/plan; with --sample, all of src)')
+    .option('--parallel <number>', 'number of threads', Number, 2)
+    .option('--properties <number>', 'number of runs of each property', '40')
+    .option(
+      '--sample <number>',
+      `try only this many, plus those that ${survivorsFile} lists, and write that file`,
+      Number,
+    )
+    .option('--seed <number>', 'seed that selects the sample', Number, Math.floor(Math.random() * 2 ** 31))
+    .option('--minutes <number>', 'start no new mutant after this many minutes', Number, Number.POSITIVE_INFINITY),
 );
 const { parallel, properties, sample, seed, minutes } = command.opts<Options>();
-// Seeds for the tests: the same few runs every time, so that a mutant always gets the same verdict.
+// With one seed the tests draw the same every time, so a mutant always gets the same verdict.
 process.env['PROPERTY_RUNS'] = properties;
 process.env['SEED'] = '1';
 
@@ -72,12 +76,12 @@ if (sample === undefined && [...testsOfRooms.values()].some((tests) => tests.len
 }
 console.log(`${mutants.length} mutants of ${files.length} files${sample === undefined ? '' : `, --seed ${seed}`}`);
 
-/** Plans are made of decisions. */
+/** The rooms with tests that apply to this room. Plans consist of decisions, so core and plan belong together. */
 function nearTo(room: string): string {
   return room === 'core' || room === 'plan' ? '{core,plan}' : room;
 }
 
-/** The quickest first, but for those of the mutant's own file. */
+/** The fastest tests first, except that those of the mutant's own file come before all others. */
 function testsOf({ file }: Mutant): readonly string[] {
   const tests = testsOfRooms.get(roomOf(file)) ?? [];
   const own = `${basename(file, '.ts')}.test.ts`;

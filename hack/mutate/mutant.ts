@@ -1,8 +1,8 @@
-/** One small change of the source that a test ought to notice. */
+/** One small change of the source that a test should detect. */
 export interface Mutant {
   /** The kind of change, such as `boundary` or `early exit removed`. */
   readonly kind: string;
-  /** From the root of the project. */
+  /** The path from the root of the project. */
   readonly file: string;
   readonly line: number;
   /** The text before and after. */
@@ -14,8 +14,8 @@ export interface Mutant {
 }
 
 /**
- * `killed`: a test failed, or nothing could be loaded. `timeout`: the tests never ended. `refused`: no test failed, but
- * the code does not compile.
+ * `killed`: a test failed, or nothing could be loaded. `timeout`: the tests did not end in time. `refused`: no test
+ * failed, but the code does not compile.
  */
 export type Verdict = 'killed' | 'survived' | 'timeout' | 'refused';
 

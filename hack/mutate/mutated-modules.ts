@@ -3,10 +3,12 @@ import { registerHooks, stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Mutant, mutated } from './mutant.ts';
 
-/** The parameter of a module's URL that names the mutant for which it was loaded. */
+/** The parameter in a module's URL that identifies the mutant for which the module was loaded. */
 const parameter = 'mutant';
 
-/** Loads the modules of these folders again for each mutant. Everything else, above all libraries, is loaded once. */
+/**
+ * Loads the modules of these folders again for each mutant. All other modules, above all libraries, are loaded once.
+ */
 export class MutatedModules {
   readonly #folders: readonly string[];
   readonly #stripped = new Map<string, string>();
@@ -30,13 +32,13 @@ export class MutatedModules {
     });
   }
 
-  /** From now on modules are loaded with this change; `null` for the original. */
+  /** From now on, modules are loaded with this change; `null` means the original source. */
   use(mutant: Mutant | null): void {
     this.#mutant = mutant;
     this.#round++;
   }
 
-  /** Modules from these folders that it imports are loaded for the same mutant. */
+  /** The URL of a file. Modules from these folders that it imports are loaded for the same mutant. */
   urlOf(file: string): string {
     return `${pathToFileURL(file).href}?${parameter}=${this.#round}`;
   }

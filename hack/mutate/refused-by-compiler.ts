@@ -4,7 +4,7 @@ import { API } from 'typescript/unstable/sync';
 import { type Mutant, mutated } from './mutant.ts';
 
 /**
- * Mutants that do not compile. No test has to detect what cannot be committed, since `make check` fails. Only surviving
+ * The mutants that do not compile. Tests need not detect them, because `make check` rejects such code. Only surviving
  * mutants are checked.
  */
 export function refusedByCompiler(mutants: readonly Mutant[]): ReadonlySet<Mutant> {

@@ -16,7 +16,7 @@ export function count(results: readonly Result[]): Count {
   };
 }
 
-/** A line for each file and one for all. */
+/** A line for each file, and one for the total. */
 export function table(results: readonly Result[]): string {
   const files = [...new Set(results.map(({ mutant }) => mutant.file))];
   const line = (name: string, { mutants, killed, survived, timeout, refused }: Count): string =>
@@ -33,7 +33,7 @@ export function table(results: readonly Result[]): string {
   ].join('\n');
 }
 
-/** Where the mutant is and what it changes, as a diff of two lines. */
+/** The location of a mutant and its change, as a diff of two lines. */
 export function difference({ kind, file, line, before, after }: Mutant): string {
   const indented = (sign: string, text: string): string =>
     text
@@ -43,7 +43,7 @@ export function difference({ kind, file, line, before, after }: Mutant): string 
   return [`${file}:${line}  ${kind}`, indented('-', before), indented('+', after)].join('\n');
 }
 
-/** The page of survivors: below its head a heading for each file, and a line for each mutant. */
+/** The page of survivors: the given introduction, then a heading for each file and a line for each mutant. */
 export function survivorsPage(head: string, survivors: readonly Mutant[]): string {
   const sections = Object.entries(Object.groupBy(survivors, ({ file }) => file)).toSorted(([a], [b]) =>
     a < b ? -1 : 1,

@@ -5,24 +5,24 @@ import type { Answer, Question, WorkerData } from './worker.ts';
 
 // Runs the tests for each mutant in threads.
 
-/** Loaded modules are never released, so a thread is replaced after this many mutants. */
+/** A thread is replaced after this many mutants, because loaded modules are never released. */
 const mutantsPerThread = 60;
 
 export interface Limits {
   readonly parallel: number;
-  /** The time limit for one mutant: an endless loop counts as detected. */
+  /** The time limit for one mutant. An endless loop counts as detected. */
   readonly timeoutMilliseconds: (mutant: Mutant) => number;
-  /** No mutant is begun once this many milliseconds have passed. */
+  /** No further mutant is started after this many milliseconds. */
   readonly mostMilliseconds: number;
 }
 
-/** What a test does with the sources as they are. */
+/** How a test behaves with the original sources. */
 export interface Unchanged {
   readonly failed: string | null;
   readonly milliseconds: number;
 }
 
-/** One thread and its requests; it starts when it is first needed. */
+/** One thread and its requests. It starts when it is first needed. */
 class TestThread {
   readonly #data: WorkerData;
   #worker: Worker | null = null;
@@ -48,7 +48,7 @@ class TestThread {
       worker.postMessage(question);
     });
     worker.removeAllListeners('message').removeAllListeners('error');
-    // A thread that hangs or has died gets no other mutant.
+    // A thread that hangs or has died is not used for another mutant.
     if (answer === 'timeout' || answer.by?.startsWith('the thread died')) await this.close();
     return answer;
   }
@@ -61,7 +61,10 @@ class TestThread {
   }
 }
 
-/** Runs each test unchanged: returns what fails in it, or `null`, and how long it takes. */
+/**
+ * Runs each test with the original sources. Resolves to the failure of each test (`null` if it passed) and its
+ * duration.
+ */
 export async function runUnchanged(
   tests: readonly string[],
   data: WorkerData,
@@ -71,7 +74,7 @@ export async function runUnchanged(
   for (const test of tests) {
     const before = performance.now();
     const answer = await thread.ask({ mutant: null, tests: [resolve(test)] }, 600_000);
-    const failed = answer === 'timeout' ? 'it never came to an end' : answer.by;
+    const failed = answer === 'timeout' ? 'it did not end in time' : answer.by;
     results.set(test, { failed, milliseconds: performance.now() - before });
   }
   await thread.close();

@@ -5,11 +5,11 @@ import type { Mutant } from './mutant.ts';
 interface Choice {
   readonly sample: number;
   readonly seed: number;
-  /** Tried first, beside the sample. */
+  /** Mutants that are tried first, in addition to the sample. */
   readonly isListed: (mutant: Mutant) => boolean;
 }
 
-/** The listed mutants, and `sample` others: which ones, and in which order, follows from the seed alone. */
+/** The listed mutants, plus `sample` others. The seed alone determines which ones, and their order. */
 export function sampleOf(all: readonly Mutant[], { sample, seed, isListed }: Choice): readonly Mutant[] {
   const placed = all.map((mutant) => ({ mutant, place: placeOf(mutant, seed) }));
   const others = placed.filter(({ mutant }) => !isListed(mutant)).toSorted((a, b) => a.place.localeCompare(b.place));

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import Mocha from 'mocha';
+import '../../test/support/seed.ts';
 import type { Mutant } from './mutant.ts';
 import { MutatedModules } from './mutated-modules.ts';
 
@@ -8,17 +9,20 @@ export interface WorkerData {
   readonly folders: readonly string[];
 }
 
-/** Run these tests with the mutant, or unchanged. The nearest test comes first. */
+/**
+ * A request to run these tests with the mutant, or with the original sources. The test that is most likely to fail
+ * comes first.
+ */
 export interface Question {
   readonly mutant: Mutant | null;
   readonly tests: readonly string[];
 }
 
-/** The first test that failed, or `null` when the mutant survived. */
+/** The first test that failed, or `null` if the mutant survived. */
 export type Answer = { readonly by: string | null };
 
 const { folders } = workerData as WorkerData;
-// Every thread would warn that stripTypeScriptTypes is experimental.
+// Without this line, every thread would warn that stripTypeScriptTypes is experimental.
 process.removeAllListeners('warning');
 const modules = new MutatedModules(folders);
 
@@ -43,7 +47,7 @@ async function answer({ mutant, tests }: Question): Promise<string | null> {
 async function firstFailure(test: string): Promise<string | null> {
   const mocha = new Mocha({ reporter: Mocha.reporters.Base, bail: true, timeout: 0, forbidOnly: true });
   try {
-    // Mocha's own way of loading would find it in the cache of `require`.
+    // Mocha's own loader would find the file in the cache of `require`.
     mocha.suite.emit(Mocha.Suite.constants.EVENT_FILE_PRE_REQUIRE, globalThis, test, mocha);
     await import(modules.urlOf(test));
   } catch (error) {

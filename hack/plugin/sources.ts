@@ -16,7 +16,8 @@ export interface Sources {
 }
 
 /**
- * Bundles the program and lists its licences in a directory. dist is left alone, because it may be from another build.
+ * Bundles the program and writes its licences into a directory. dist is not touched, because it may come from a
+ * different build.
  */
 export async function makeSources(directory: string): Promise<Sources> {
   const build = await mkdtemp(join(tmpdir(), 'moco-rollout-build-'));

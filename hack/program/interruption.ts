@@ -1,23 +1,23 @@
-/** A signal asked the program to end. */
+/** The error when a signal has asked the program to end. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
 export interface Interruption {
-  /** Aborted, with an {@link Interrupted}, by the first signal. */
+  /** The first signal aborts it with an {@link Interrupted}. */
   readonly signal: AbortSignal;
-  /** Rejects if the signal comes first. `work` continues regardless. */
+  /** Settles like `work`, unless a signal comes first: then it rejects, and `work` continues. */
   readonly race: <T>(work: Promise<T>) => Promise<T>;
 }
 
-/** By convention 128 plus the number of SIGINT. */
+/** The exit code after SIGINT: by convention 128 plus the number of the signal. */
 export const interruptedExitCode = 130;
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * From now on the first signal requests a shutdown, and the second one ends this program at once; guards then stop what
- * it has started.
+ * From now on the first signal requests a shutdown, and the second one ends this program at once. Guards then stop what
+ * the program has started.
  */
 export function interruption(): Interruption {
   const controller = new AbortController();

@@ -2,7 +2,7 @@ const secondsAMinute = 60;
 const shortestWithoutTenths = 60;
 const reminderMilliseconds = 10_000;
 
-/** For example `0.4 s`, `12.3 s` or `1m32s`: readable at a glance. */
+/** A rounded duration, for example `0.4 s`, `12.3 s` or `1m32s`. */
 export function roughly(durationMilliseconds: number): string {
   const tenths = Math.round(Math.max(0, durationMilliseconds) / 100);
   if (tenths < shortestWithoutTenths * 10) return `${(tenths / 10).toFixed(1)} s`;
@@ -14,9 +14,9 @@ export function roughly(durationMilliseconds: number): string {
 export type Say = (line: string) => void;
 
 /**
- * Prints what is being done, at the beginning and again at intervals.
+ * Prints what is being done, at the beginning and repeatedly after that.
  *
- * @param more how far it is by now
+ * @param more returns the progress so far
  */
 export async function progressing<T>(
   say: Say,

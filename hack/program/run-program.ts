@@ -4,7 +4,7 @@ import { Interrupted, interruptedExitCode } from './interruption.ts';
 const failureExitCode = 1;
 const usageExitCode = 2;
 
-/** Reads a number that must be one of these values. */
+/** Parses a whole number within these limits. */
 export const wholeNumber =
   (least: number, most: number) =>
   (text: string): number => {
@@ -13,7 +13,7 @@ export const wholeNumber =
     throw new InvalidArgumentError(`Expected whole numbers from ${least} to ${most}.`);
   };
 
-/** Reads numbers from 1 up in ascending order, such as `10,100`. */
+/** Parses positive numbers in ascending order, such as `10,100`. */
 export const ascendingNumbers =
   (most: number) =>
   (text: string): readonly number[] => {
@@ -22,14 +22,16 @@ export const ascendingNumbers =
     throw new InvalidArgumentError('Expected numbers in ascending order.');
   };
 
-/** The command with the arguments of this process. It ends with the help, or with status 2 if they are invalid. */
+/**
+ * Parses the arguments of this process. Exits after printing the help, or with status 2 if the arguments are invalid.
+ */
 export function withArguments(command: Command): Command {
   return command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : usageExitCode)).parse();
 }
 
 /**
- * Runs the program for the arguments, prints one sentence on failure, and ends this process even with open handles:
- * external processes have ended by then, or their guards end them.
+ * Runs the program, prints one sentence on failure, and ends this process even if handles are open. External processes
+ * have ended by then, or their guards end them.
  *
  * @param run its parameter has the type of the command's options
  */

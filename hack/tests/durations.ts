@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Milliseconds that each file took when it last ran, in a file of this checkout. */
+/** How many milliseconds each file took when it last ran. Stored in a file in this checkout. */
 export class Durations {
   readonly #path: string;
   readonly #milliseconds: Map<string, number>;
@@ -16,15 +16,12 @@ export class Durations {
       const parsed = JSON.parse(await readFile(path, 'utf8')) as Record<string, number>;
       return new Durations(path, new Map(Object.entries(parsed)));
     } catch {
-      // Nothing has run here yet.
+      // No test has run in this checkout yet.
       return new Durations(path, new Map());
     }
   }
 
-  /**
-   * The longest files first, so that none is left at the end to wait for. A file without a known duration counts as
-   * long.
-   */
+  /** Puts the longest files first, so that none of them starts last. A file without a known duration counts as long. */
   longestFirst(files: readonly string[]): string[] {
     const of = (file: string): number => this.#milliseconds.get(file) ?? Number.MAX_SAFE_INTEGER;
     return files.toSorted((a, b) => of(b) - of(a));

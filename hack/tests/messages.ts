@@ -1,7 +1,7 @@
 /** What the runner sends to a worker. */
 export type Order = { readonly kind: 'run'; readonly file: string } | { readonly kind: 'end' };
 
-/** What a worker answers. */
+/** What a worker sends to the runner. */
 export type Answer =
   | ({ readonly kind: 'ran' } & FileResult)
   | { readonly kind: 'ended'; readonly failures: readonly Failure[] };
@@ -20,9 +20,9 @@ export interface Failure {
   readonly text: string;
 }
 
-/** How the runner starts a worker. */
+/** The settings with which the runner starts a worker. */
 export interface WorkerSettings {
   readonly grep?: string;
-  /** Missing if the output is not a terminal. */
+  /** Absent if the output is not a terminal. */
   readonly color?: boolean;
 }

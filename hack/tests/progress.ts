@@ -2,9 +2,12 @@ import type { Failure, FileResult } from './messages.ts';
 
 const silenceMilliseconds = 30_000;
 
-/** Shows each file once it is done, the running files after a while without output, and every failure at the end. */
+/**
+ * Shows each file when it is done, the running files if there was no output for a while, and all failures at the end.
+ */
 export class Progress {
   readonly #total: number;
+  readonly #seed: number;
   readonly #running = new Map<string, number>();
   readonly #failures: { readonly file: string; readonly failure: Failure }[] = [];
   #done = 0;
@@ -13,8 +16,9 @@ export class Progress {
   readonly #leftOut = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(total: number) {
+  constructor(total: number, seed: number) {
     this.#total = total;
+    this.#seed = seed;
   }
 
   started(file: string): void {
@@ -22,7 +26,7 @@ export class Progress {
     this.#timer ??= this.#startTimer();
   }
 
-  /** Returns how long it took. */
+  /** Returns how many milliseconds the file took. */
   finished(file: string, { passed, skipped, leftOut, failures }: FileResult, output: string): number {
     const milliseconds = performance.now() - (this.#running.get(file) ?? performance.now());
     this.#running.delete(file);
@@ -44,10 +48,12 @@ export class Progress {
     this.#passed++;
   }
 
-  /** The closing lines. Returns whether everything that had to run has passed. */
+  /** Prints the closing lines. Returns whether everything that had to run has passed. */
   close(skippedCountAsFailed: boolean): boolean {
     clearInterval(this.#timer ?? undefined);
-    for (const { file, failure } of this.#failures) console.log(`\n✖ ${file}: ${failure.title}\n  ${failure.text}`);
+    for (const { file, failure } of this.#failures) {
+      console.log(`\n✖ ${file}: ${failure.title}\n  ${failure.text}\n  SEED=${this.#seed} repeats it`);
+    }
     if (this.#failures.length > 0) console.log('');
     for (const sentence of this.#leftOut) console.log(`left out: ${sentence}`);
     if (this.#skipped > 0) console.log(`${this.#skipped} skipped`);

@@ -1,19 +1,19 @@
 import { glob, readFile } from 'node:fs/promises';
 
-// Which test files there are, and which of them may run side by side.
+// Which test files exist, and which of them may run in parallel.
 
-/** Files that run in parallel in this many processes. */
+/** A group of files that this many processes run in parallel. */
 export interface Lane {
   readonly files: readonly string[];
   readonly workers: number;
-  /** Whether its processes leave the processor to those of other lanes, which have deadlines. */
+  /** Whether the processes of this lane give way to the other lanes, because tests in those lanes have deadlines. */
   readonly yields?: boolean;
 }
 
-/** What `make soak` runs. */
+/** The folder whose tests `make soak` runs. */
 const soakFolder = 'test/soak/';
 const waiting = ['test/browser/', 'test/cluster/', soakFolder];
-/** The slowest files first. Without a recorded duration this list decides. */
+/** The slowest files first. This order applies until durations are recorded. */
 const longComputing = [
   'test/verification/explorer/base.test.ts',
   'test/verification/simulation/simulation.test.ts',
@@ -50,7 +50,7 @@ const longComputing = [
   'test/plan/rollout-plan.test.ts',
 ];
 
-/** What the tests of a file share with other files of their process, by the file's imports or calls. */
+/** What test files share if they run in the same process. A file shares the resource if it matches the pattern. */
 const shared = {
   'moco-controller': /\b(realMocoScene|useAdoptedCluster)\b/,
   'the stand-in for MOCO': /\b(useRollouts|useControlPlane)\(\)/,
@@ -59,7 +59,7 @@ const shared = {
 const isIn = (folders: readonly string[]) => (file: string) => folders.some((folder) => file.startsWith(folder));
 const isSoak = isIn([soakFolder]);
 const isWaiting = isIn(waiting);
-/** Whether a file may start the controller or the plugin as separate processes. */
+/** Whether a file may start the controller or the plugin as a separate process. */
 export const startsPrograms = isWaiting;
 const isLongComputing = isIn(longComputing);
 
@@ -74,9 +74,9 @@ export async function testFiles(unitOnly: boolean): Promise<readonly string[]> {
 }
 
 /**
- * Phases that follow one another, each with parallel lanes. Unit tests come first, so that fast failures show early.
- * Then explorer and simulation, which compute, run beside tests of control planes, which mostly wait. Files that share
- * a control plane run in one process, so that it is started once.
+ * Phases that run one after another, each with parallel lanes. Unit tests come first, so that fast failures show early.
+ * Next, the explorer and the simulation, which use the processor, run in parallel with tests of control planes, which
+ * mostly wait. Files that share a control plane run in one process, so that it is started only once.
  */
 export async function phases(files: readonly string[], cores: number): Promise<readonly (readonly Lane[])[]> {
   const lanes = Object.fromEntries([...Object.keys(shared), 'own'].map((name) => [name, [] as string[]]));
@@ -98,7 +98,7 @@ async function sharedBy(file: string): Promise<string> {
   return Object.entries(shared).find(([, pattern]) => pattern.test(text))?.[0] ?? 'own';
 }
 
-/** In the order of the list above. */
+/** Orders files by the list above. */
 function byPlace(one: string, other: string): number {
   const place = (file: string): number => longComputing.findIndex((folder) => file.startsWith(folder));
   return place(one) - place(other);

@@ -10,12 +10,15 @@ import type { Answer, Failure, FileResult, Order, WorkerSettings } from './messa
 
 const program = fileURLToPath(new URL('worker.ts', import.meta.url));
 
-/** A third of the processor's time beside a process that doesn't yield: its own deadlines hold as well. */
+/**
+ * With this niceness, a process gets a third of the processor time if it competes with a process of normal priority. A
+ * third is enough to meet its own deadlines.
+ */
 const yieldingNiceness = 5;
 
 /**
- * A process that runs test files one after the other. With an output file, everything that it and its children print
- * goes there; without one it prints directly.
+ * A process that runs test files one after another. With an output file, everything that it and its children print goes
+ * there; otherwise they print directly.
  */
 export class WorkerProcess {
   readonly #child: ChildProcess;
@@ -33,7 +36,7 @@ export class WorkerProcess {
     this.#exited = once(this.#child, 'exit').then(([code]: number[]) => code ?? null);
   }
 
-  /** Leaves the processor to processes that need it. */
+  /** Lowers the priority of the process, so that other processes get the processor first. */
   yield(): void {
     if (this.#child.pid !== undefined) setPriority(this.#child.pid, yieldingNiceness);
   }
@@ -49,7 +52,7 @@ export class WorkerProcess {
     return { passed: 0, skipped: 0, leftOut: [], failures: [{ title: `${file} ends`, text }] };
   }
 
-  /** Closes what its files share, and waits until the process has ended. Returns what failed. */
+  /** Closes what its files share, and waits until the process has ended. Resolves to what failed. */
   async end(): Promise<readonly Failure[]> {
     const answer = await this.#ask({ kind: 'end' });
     const failures = answer?.kind === 'ended' ? answer.failures : [];
@@ -58,7 +61,7 @@ export class WorkerProcess {
     return [...failures, { title: 'a process of tests ends', text: `it ended with exit code ${code}: see its output` }];
   }
 
-  /** What has been printed since the last call. */
+  /** Resolves to what was printed since the last call. */
   async output(): Promise<string> {
     if (this.#outputFile === null) return '';
     const file = await open(this.#outputFile);
@@ -75,7 +78,7 @@ export class WorkerProcess {
     }
   }
 
-  /** The answer, or `null` if the process ends before it. */
+  /** Resolves to the answer, or to `null` if the process ends first. */
   #ask(order: Order): Promise<Answer | null> {
     const child = this.#child;
     return new Promise((resolve) => {

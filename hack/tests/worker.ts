@@ -3,11 +3,14 @@ import { config } from 'chai';
 import Mocha from 'mocha';
 import { takeLeftOut } from '../../test/left-out.ts';
 import { endRun } from '../../test/support/end-of-run.ts';
+import '../../test/support/seed.ts';
 import type { Answer, Failure, FileResult, Order, WorkerSettings } from './messages.ts';
 
-// Runs test files one after the other, as the runner orders. Shared resources of a process end with it.
+// Runs test files one after another, as the runner tells it to. Resources that the files share are closed at the end of
+// the process.
 
-const timeoutMilliseconds = 300_000;
+/** Far more than any test takes, so that none fails because the machine is slow. Tests have no limits of their own. */
+const timeoutMilliseconds = 3 * 60 * 60_000;
 /** Tests that take longer show their duration. */
 const slowMilliseconds = 1_000;
 const exitGraceMilliseconds = 10_000;
@@ -17,7 +20,7 @@ config.truncateThreshold = 0;
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as WorkerSettings;
 
-/** Mocha's, without a summary of every file. */
+/** Mocha's reporter, without a summary after each file. */
 class Reporter extends Mocha.reporters.Spec {
   override epilogue(): void {
     if (this.failures.length > 0) Mocha.reporters.Base.list(this.failures);
@@ -34,7 +37,7 @@ process.on('message', (order: Order) => {
       break;
   }
 });
-// Without the runner nobody reads the results.
+// If the runner is gone, nothing needs the results.
 process.on('disconnect', () => process.exit(1));
 
 async function run(file: string): Promise<FileResult> {
@@ -78,7 +81,7 @@ async function end(): Promise<void> {
   });
 }
 
-/** Runs only if a test has left something open that keeps the process alive. */
+/** Called only if a test has left something open that keeps the process alive. */
 function failForLeftovers(): void {
   console.error(`tests have left something open: ${process.getActiveResourcesInfo().join(', ')}`);
   process.exit(1);

@@ -7,22 +7,22 @@ import { type Reviewer, statefulSetShape } from './mutations.ts';
 // Answers AdmissionReviews over HTTP, within limits for bodies and values.
 
 /**
- * An AdmissionReview holds the new object and the old one. The API server accepts request bodies of up to 3 MiB, so the
- * two have at most 6 MiB, and 2 MiB more for the envelope. An object can be stored and still exceed this only if it has
- * text that JSON escapes to several times its length.
+ * An AdmissionReview contains the new object and the old one. The API server accepts request bodies of up to 3 MiB, so
+ * the two objects take up at most 6 MiB, and 2 MiB remain for the rest of the review. A stored object can exceed this
+ * limit only if it contains text that JSON escapes to several times its length.
  */
 export const bodyLimitBytes = 8 * 1024 * 1024;
 
 /**
- * The maximum number of values in a body. A StatefulSet of MOCO has some thousand, and its review twice as many. The
- * API server accepts a few hundred thousand in an object; parsing them would take the thread that renews the lease a
- * second.
+ * The maximum number of values in a body. A StatefulSet of MOCO contains some thousand values, and its review contains
+ * twice as many. The API server accepts a few hundred thousand values in an object. Parsing so many would block the
+ * thread that renews the lease for a second.
  */
 export const mostValues = 50_000;
 
 /**
- * How many bytes of bodies all requests together may keep: two of the largest. The review of a StatefulSet has some 50
- * KB, so hundreds of them fit.
+ * The maximum number of bytes that the bodies of all current requests may have together: twice the limit of one body.
+ * The review of a StatefulSet has some 50 KB, so hundreds of reviews fit.
  */
 export const bodiesLimitBytes = 2 * bodyLimitBytes;
 
@@ -32,7 +32,7 @@ export interface WebhookAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The answer to a request. Rejects if its client goes away, or because of a bug. */
+/** The answer to a request. Rejects if the client goes away, or because of a bug. */
 export async function answer(
   request: IncomingMessage,
   byPath: ReadonlyMap<string, Reviewer>,
@@ -68,11 +68,11 @@ export async function answer(
   return { status: 200, body: JSON.stringify(reviewed.review), headers: { 'Content-Type': 'application/json' } };
 }
 
-/** For an error of `answer` while the client is still connected. */
+/** The response if `answer` throws an error while the client is still connected. */
 export const internalError = (): WebhookAnswer =>
   failureAnswer(500, 'An internal error occurred; see the log of moco-rollout.');
 
-/** `undefined`, which JSON cannot represent, if the bytes are not JSON. */
+/** Returns `undefined`, which JSON cannot represent, if the bytes are not JSON. */
 function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -81,7 +81,7 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** Kubernetes' reasons for the codes that are used here. */
+/** Kubernetes' reasons for the HTTP status codes that this file uses. */
 const reasons = {
   400: 'BadRequest',
   404: 'NotFound',
@@ -92,7 +92,10 @@ const reasons = {
   503: 'ServiceUnavailable',
 } as const;
 
-/** A Kubernetes Status: unlike plain text, its message reaches the user who sent the request to the API server. */
+/**
+ * The response as a Kubernetes Status. Unlike plain text, the message of a Status reaches the user who sent the request
+ * to the API server.
+ */
 function failureAnswer(
   code: keyof typeof reasons,
   message: string,
@@ -121,8 +124,8 @@ const requestShape = z.object({
 type AdmissionRequest = z.infer<typeof requestShape>['request'];
 
 /**
- * Answers one AdmissionReview of version v1. It never denies: a request that is not for a StatefulSet of the reviewer's
- * kind is allowed unchanged, with a warning that says why.
+ * Answers one AdmissionReview of version v1, and never denies a request. If the request is not for a StatefulSet, or
+ * not meant for this reviewer, it is allowed unchanged, with a warning that says why.
  */
 export function answerReview(body: unknown, reviewer: Reviewer) {
   const parsed = requestShape.safeParse(body);
@@ -148,8 +151,8 @@ export function answerReview(body: unknown, reviewer: Reviewer) {
 }
 
 /**
- * `null` for requests that the reviewer handles; otherwise what kind of request a webhook configuration sent here by
- * mistake.
+ * What is wrong with a request that a webhook configuration sent here by mistake; `null` for a request that the
+ * reviewer handles.
  */
 function whyNotOurs({ kind, operation, subResource = '', object = null }: AdmissionRequest, { operations }: Reviewer) {
   if (kind.group !== 'apps' || kind.version !== 'v1' || kind.kind !== 'StatefulSet') {
@@ -164,10 +167,10 @@ function whyNotOurs({ kind, operation, subResource = '', object = null }: Admiss
 
 /** https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#response */
 interface ReviewOutcome {
-  /** Base64 of a JSON patch. */
+  /** A JSON patch in Base64. */
   readonly patch?: string;
   readonly patchType?: 'JSONPatch';
-  /** Shown to the user who sent the request; kubectl prints them. */
+  /** Warnings for the user who sent the request; kubectl prints them. */
   readonly warnings?: readonly string[];
   readonly auditAnnotations?: Readonly<Record<string, string>>;
 }

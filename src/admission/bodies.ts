@@ -1,24 +1,28 @@
 import type { IncomingMessage } from 'node:http';
 
-// Reads the bodies of requests within one budget for all of them.
+// Reads the bodies of requests. All requests share one budget of bytes.
 
-/** The overhead of each chunk that arrives, since it is kept in a separate object. */
+/** The overhead of each chunk that arrives, because each chunk is kept in a separate object. */
 const pieceOverheadBytes = 256;
 
-/** The part of the budget that one request uses. */
+/** The share of the budget that one request uses. */
 export interface Share {
-  /** Another chunk of this many bytes has arrived. `refused` is called if this request has to be given up. */
+  /**
+   * Counts a chunk of this many bytes that has arrived. Calls `refused` if the budget requires that this request is
+   * given up.
+   */
   take(bytes: number): void;
   end(): void;
 }
 
 /**
- * How many bytes of bodies all requests together may keep. If they exceed that, the largest body is given up. A real
- * AdmissionReview is small, so neither many large requests nor a slow one prevents it from being read.
+ * The number of bytes that the bodies of all requests may have together. If they exceed this number, the request with
+ * the largest body is given up. A real AdmissionReview is small, so it is read even if there are many large requests or
+ * a slow one.
  */
 export class BodyBudget {
   readonly #limitBytes: number;
-  /** The bytes of each request, by the function that gives it up. */
+  /** The number of bytes of each request. The key is the function that gives the request up. */
   readonly #taken = new Map<() => void, number>();
 
   constructor(limitBytes: number) {
@@ -52,13 +56,13 @@ export class BodyBudget {
 export type BodyRead =
   | { readonly kind: 'body'; readonly bytes: Buffer }
   | { readonly kind: 'too-large' }
-  /** All requests together exceeded their limit. */
+  /** The bodies of all requests together exceeded the limit. */
   | { readonly kind: 'overloaded' };
 
 /**
- * Reads a request's body up to its own limit and the budget of all requests. Beyond either limit the answer comes at
- * once, if possible from the header. The rest of the body is discarded, because a client that is cut off while it sends
- * may never read the answer. Rejects when the client goes away.
+ * Reads a request's body, up to the limit of one body and the budget of all requests. If the body exceeds either, the
+ * promise resolves at once, if possible from the header alone. The rest of the body is discarded, because a client that
+ * is cut off while sending may never read the answer. Rejects if the client goes away.
  */
 export function readBody(request: IncomingMessage, limitBytes: number, budget: BodyBudget): Promise<BodyRead> {
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
@@ -82,7 +86,8 @@ export function readBody(request: IncomingMessage, limitBytes: number, budget: B
       finish();
       reject(error);
     };
-    const onClose = (): void => onError(new Error('Expected the whole body, but the client went away before its end'));
+    const onClose = (): void =>
+      onError(new Error('Expected the whole body, but the client disconnected before it had sent all of it'));
     const finish = (): void => {
       share.end();
       request.off('data', onData).off('end', onEnd).off('close', onClose);
@@ -94,7 +99,7 @@ export function readBody(request: IncomingMessage, limitBytes: number, budget: B
       resolve({ kind });
     };
     const share = budget.begin(() => giveUp('overloaded'));
-    // The listener for errors stays: otherwise nothing would handle an error after the answer.
+    // The listener for errors is never removed, because otherwise nothing would handle an error after the answer.
     request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onError);
   });
 }

@@ -15,14 +15,14 @@ import {
   strategyOnDelete,
 } from '../moco/names.ts';
 
-// What the webhooks change in a StatefulSet: the strategy, or the partition.
+// What the webhooks change in a StatefulSet: the update strategy, or the partition.
 
 const texts = z.record(z.string(), z.string());
 const owner = z.looseObject({ apiVersion: z.string(), kind: z.string(), name: z.string() });
 
 /**
- * A StatefulSet of apps/v1 in an AdmissionReview: the fields that are read have the expected shape, and everything else
- * is kept as it came.
+ * A StatefulSet of apps/v1 in an AdmissionReview. The fields that this program reads have the expected shape, and all
+ * other fields are kept unchanged.
  */
 export const statefulSetShape = z.object({
   metadata: z.looseObject({
@@ -36,20 +36,23 @@ export const statefulSetShape = z.object({
 
 export type AdmittedStatefulSet = z.infer<typeof statefulSetShape>;
 
-/** One operation of RFC 6902. */
+/** One operation of a JSON patch (RFC 6902). */
 export type PatchOperation =
   | { readonly op: 'add'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string };
 
-/** What happens to a StatefulSet that is written. */
+/** The result of a review: the changes to the StatefulSet that a client writes. */
 interface Mutation {
-  /** What was found, as a word for the API server's audit log. */
+  /** What the webhook found, as a word for the API server's audit log. */
   readonly because: string;
   /** Empty if nothing has to change. */
   readonly patch: readonly PatchOperation[];
 }
 
-/** The name of the MySQLCluster that is the only owner of a StatefulSet; `null` without an owner, or with several. */
+/**
+ * The name of the MySQLCluster that is the only owner of a StatefulSet; `null` if there is no owner, a different owner,
+ * or more than one.
+ */
 function owningCluster({ metadata }: AdmittedStatefulSet): string | null {
   const [only, ...others] = metadata.ownerReferences ?? [];
   if (only === undefined || others.length > 0) return null;
@@ -59,41 +62,48 @@ function owningCluster({ metadata }: AdmittedStatefulSet): string | null {
 
 type Labelled = Pick<AdmittedStatefulSet['metadata'], 'labels' | 'annotations'>;
 
-/** This program decides when its pods are replaced. */
+/** Whether this program decides when the pods of the StatefulSet are replaced. */
 export const isLabelled = ({ labels }: Labelled): boolean => labels?.[strategyLabel] === strategyOnDelete;
 
-/** New pods have to start at the current revision. */
+/** Whether new pods have to start at the current revision. */
 export const wantsRevisionsKept = (metadata: Labelled): boolean =>
   isLabelled(metadata) && metadata.labels?.[newPodsLabel] === newPodsAtCurrentRevision;
 
-/** MOCO's native rolling update: nothing holds it back. */
+/** Whether MOCO's native rolling update is forced, so that nothing holds the update back. */
 export const isForced = ({ annotations }: Labelled): boolean =>
   annotations?.[forceRollingUpdateAnnotation] === annotationOn;
 
-/** The API server's default for a StatefulSet that does not set it. */
+/** The number of replicas that the API server sets if a StatefulSet has no `spec.replicas`. */
 const defaultReplicas = 1;
 
-/** `null` if it is not a number of replicas; the API server refuses such an object after its webhooks. */
+/**
+ * The number of replicas; `null` if the value is not such a number. The API server refuses such an object after its
+ * webhooks.
+ */
 export function replicasOf({ replicas = null }: { readonly replicas?: unknown }): number | null {
   if (replicas === null) return defaultReplicas;
   return typeof replicas === 'number' && Number.isInteger(replicas) && replicas >= 0 ? replicas : null;
 }
 
-/** A JSON object; anything else counts as absent. */
+/** The value as a JSON object. Any other value counts as absent. */
 export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> | null => (isObject(value) ? value : null);
 
-/** `{type: OnDelete}`: with `rollingUpdate` beside it the API server would refuse the object. */
+/**
+ * The webhook writes the whole `updateStrategy`, because the API server refuses an object with `rollingUpdate` next to
+ * OnDelete.
+ */
 const onDelete = { type: strategyOnDelete } as const;
 
 /**
  * Keeps the strategy of a StatefulSet with our label, whatever MOCO or its webhook has just set, unless MOCO's native
- * rolling update is forced. The strategy is OnDelete or, if the second label asks for new pods at the current revision,
- * RollingUpdate with partition = replicas. Neither replaces a pod. This webhook runs after MOCO's, so it sets either
- * immediately, whereas the admission policy needs two rounds for the second.
+ * rolling update is forced. The strategy is OnDelete or, if the second label requests new pods at the current revision,
+ * RollingUpdate with partition = replicas. Under neither strategy does Kubernetes replace a pod. This webhook runs
+ * after MOCO's, so it sets either strategy immediately, whereas the admission policy needs two rounds to set
+ * RollingUpdate.
  *
- * Only the labels decide, so replicas of this program cannot disagree, whatever their feature gates are. No patch is
- * sent for an object that is already correct: MOCO's repeated apply must not become a change. A dry run of the
- * controller that asks what keeps the strategy gets the answer.
+ * Only the labels decide, so replicas of this program cannot disagree, even if their feature gates differ. An object
+ * that is already correct gets no patch, so that MOCO's repeated apply does not become a change. The
+ * controller's dry run, which checks that admission keeps the strategy, is answered by this webhook as well.
  */
 export function mutateStatefulSet({ metadata, spec }: AdmittedStatefulSet): Mutation {
   if (!isLabelled(metadata)) return { because: 'not-labelled', patch: [] };
@@ -108,7 +118,7 @@ export function mutateStatefulSet({ metadata, spec }: AdmittedStatefulSet): Muta
   return { because: pinned === null ? 'already-on-delete' : 'already-kept', patch };
 }
 
-/** Never without its partition, which the API server would set to 0. */
+/** The strategy always contains the partition, because the API server would otherwise set the partition to 0. */
 const pinnedAt = (replicas: number | null): object | null =>
   replicas === null ? null : { type: 'RollingUpdate', rollingUpdate: { partition: replicas } };
 
@@ -123,16 +133,17 @@ const rollingUpdatePath = `${strategyPath}/rollingUpdate`;
 const partitionPath = `${rollingUpdatePath}/partition`;
 
 /**
- * Protects a StatefulSet from Kubernetes' own rolling update: every change sets the partition to the number of
- * replicas, so that nothing is replaced until somebody lowers the partition, which is the only change that passes. The
- * same applies to a new StatefulSet. MOCO's webhook `statefulset.kb.io` does the same (MOCO's design "Safe Rolling
- * Update of StatefulSet"); this is for installations without it. There are four differences: an update that changes
- * nothing leaves the partition as it is, so that repeated applies change nothing; a missing partition is no error;
- * other fields of `rollingUpdate` stay; and a StatefulSet at OnDelete needs no partition.
+ * Protects a StatefulSet from Kubernetes' own rolling update. Every change sets the partition to the number of
+ * replicas, so that Kubernetes replaces no pod until a client lowers the partition. A change of nothing but the
+ * partition passes. A new StatefulSet gets the partition as well. MOCO's webhook `statefulset.kb.io` also works in this
+ * way (MOCO's design "Safe Rolling Update of StatefulSet"); this webhook is for installations without MOCO's webhook.
+ * There are four differences: an update that changes nothing leaves the partition as it is, so that repeated applies
+ * change nothing; a missing partition is not an error; other fields of `rollingUpdate` stay; and a StatefulSet at
+ * OnDelete needs no partition.
  *
- * With our label for new pods the partition stays at the number of replicas, no matter who lowers it. A StatefulSet
- * that is still at OnDelete also gets that partition, as from MOCO's webhook: when the admission policy runs again, the
- * partition shows it that it may set RollingUpdate.
+ * If the StatefulSet has our label for new pods, its partition stays at the number of replicas, even if a client lowers
+ * it. A StatefulSet that is still at OnDelete also gets that partition, as it would from MOCO's webhook. When the
+ * admission policy runs again, it can tell from the partition that it may set RollingUpdate.
  *
  * `before` is `null` on CREATE, and if the previous object is unknown.
  */
@@ -164,7 +175,7 @@ function partitionIn({ spec }: AdmittedStatefulSet): number | null {
   return typeof partition === 'number' && Number.isInteger(partition) ? partition : null;
 }
 
-/** Adds only what is missing around the partition. */
+/** A patch that adds only the fields that are missing for the partition. */
 function partitionPatch(statefulSet: AdmittedStatefulSet, partition: number): readonly PatchOperation[] {
   if (partitionIn(statefulSet) === partition) return [];
   const strategy = fieldsOf(statefulSet.spec.updateStrategy);
@@ -178,9 +189,9 @@ function partitionPatch(statefulSet: AdmittedStatefulSet, partition: number): re
 }
 
 /**
- * Everything that a writer can change except the partition and our own mark that changes the resourceVersion. Fields of
- * the API server are excluded: `status` has its own path, and `managedFields` of an apply without a change may differ
- * by a timestamp.
+ * Everything that a writer can change, except the partition and our own annotation that only changes the
+ * resourceVersion. Fields that the API server sets are excluded: `status` has its own path, and `managedFields` may
+ * differ by a timestamp after an apply without a change.
  */
 function withoutPartition({ metadata, spec }: AdmittedStatefulSet): object {
   const { [invalidatedIntentAnnotation]: _, ...annotations } = metadata.annotations ?? {};
@@ -202,15 +213,18 @@ export const mutatePartitionPath = '/mutate-partition';
 
 export interface Reviewer {
   readonly operations: readonly ('CREATE' | 'UPDATE')[];
-  /** Key in the audit log, after the webhook's name: what the webhook did. */
+  /** The key for the result of the webhook in the audit log. The API server puts the webhook's name in front. */
   readonly auditKey: string;
-  /** `before` is `null` on CREATE, and if it can't be read. */
+  /** `before` is `null` on CREATE, and if the previous object cannot be read. */
   readonly review: (after: AdmittedStatefulSet, before: AdmittedStatefulSet | null) => Mutation;
-  /** By the finding: what the API server will refuse next, or accepts although it was hardly intended. */
+  /**
+   * Warnings by finding. After such a finding the API server refuses the object, or accepts it although the user hardly
+   * intended the change.
+   */
   readonly warnings?: Readonly<Record<string, string>>;
 }
 
-/** By path. */
+/** The reviewers, by the path to which the API server sends requests. */
 export const reviewers: ReadonlyMap<string, Reviewer> = new Map<string, Reviewer>([
   [mutateStatefulSetPath, { operations: ['UPDATE'], auditKey: 'strategy', review: mutateStatefulSet }],
   [

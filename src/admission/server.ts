@@ -12,36 +12,46 @@ import { followTls, readTls, secureContext, type TlsSources, type WebhookLog } f
 export interface WebhookOptions extends TlsSources {
   readonly address: BindAddress;
   readonly log: WebhookLog;
-  /** Maximum number of connections; a new one replaces the one that has been idle longest. */
+  /**
+   * The maximum number of connections. Beyond it, a new connection replaces the connection that has been idle longest.
+   */
   readonly maxConnections?: number;
-  /** A client that takes longer to send its request, headers included, gets 408 and is cut off. */
+  /**
+   * The time that a client has to send its request, including the headers. A client that takes longer gets 408 and is
+   * cut off.
+   */
   readonly requestTimeoutMilliseconds?: number;
   readonly keepAliveMilliseconds?: number;
   readonly certificatePollMilliseconds?: number;
-  /** Called with each response: its code, and how long it took. */
+  /** Called with each response: the status code, and how long the answer took. */
   readonly onAnswered?: (code: number, milliseconds: number) => void;
 }
 
 export interface RunningWebhook {
-  /** With the actual port. */
+  /** The address with the actual port. */
   readonly address: BindAddress;
-  /** Accepts no new request, lets current ones finish within the grace period, then ends them. */
+  /**
+   * Stops accepting requests, and lets current requests finish within the grace period. Then it ends those that remain.
+   */
   close(graceMilliseconds: number): Promise<void>;
 }
 
 /** The longest time that the API server waits for an answer (`timeoutSeconds` in the webhook's configuration). */
 const defaultRequestTimeoutMilliseconds = 10_000;
-/** Each API server has one for every review that is in progress, and keeps some of them. */
+/** Each API server opens one connection for every review in progress, and keeps some of these connections. */
 const defaultMaxConnections = 128;
 const defaultCertificatePollMilliseconds = 10_000;
-/** Longer than the API server keeps an idle connection (Go: 90 s), so that it is never closed under a request. */
+/**
+ * Longer than the API server keeps an idle connection (Go: 90 s). So the webhook never closes a connection on which a
+ * request is about to arrive.
+ */
 const defaultKeepAliveMilliseconds = 120_000;
-/** The server checks this many times within a client's time limit whether it has passed. */
+/** How many times within a client's time limit the server checks whether the limit has passed. */
 const checksPerTimeout = 10;
 
 /**
- * Serves the webhook over TLS 1.2 or newer. Rejects with a `CertificateError` or a `ListenError`, each a sentence. A
- * new certificate applies to new connections; open ones continue.
+ * Serves the webhook over TLS 1.2 or newer. Rejects with a `CertificateError` or a `ListenError`; the message of each
+ * is a sentence. A new certificate applies to new connections, and open connections continue.
  */
 export async function startWebhook(options: WebhookOptions): Promise<RunningWebhook> {
   const timeout = options.requestTimeoutMilliseconds ?? defaultRequestTimeoutMilliseconds;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 
-// The certificates of the webhook server, read again when they change.
+// The certificates of the webhook server. They are read again when the files change.
 
 export interface WebhookLog {
   info(fields: object, message: string): void;
@@ -13,18 +13,18 @@ export interface WebhookLog {
 }
 
 export interface TlsSources {
-  /** Has `tls.crt` and `tls.key`. */
+  /** The directory that contains `tls.crt` and `tls.key`. */
   readonly certDir: string;
   /**
-   * PEM certificates: only clients with a certificate issued by one of these are served, such as the API server with a
-   * kubeconfig in its `--admission-control-config-file`.
+   * The path of a file with CA certificates in PEM. Only clients with a certificate issued by one of these CAs are
+   * served, such as an API server with a kubeconfig in its `--admission-control-config-file`.
    */
   readonly clientCaFile?: string;
 }
 
 export interface ServingTls {
   readonly certificate: Certificate;
-  /** In PEM; with `null` every client is served. */
+  /** The CA certificates in PEM. If this is `null`, every client is served. */
   readonly clientCA: string | null;
 }
 
@@ -36,14 +36,15 @@ export async function readTls({ certDir, clientCaFile }: TlsSources): Promise<Se
   };
 }
 
-/** For a server, and for its `setSecureContext`. */
+/** The options for a server, and for its `setSecureContext`. */
 export function secureContext({ certificate: { cert, key }, clientCA }: ServingTls) {
   return { cert, key, minVersion: 'TLSv1.2', ...(clientCA === null ? {} : { ca: clientCA }) } as const;
 }
 
 /**
- * Reads both sources again at every poll, separately: kubelet and cert-manager replace them at any time. An unusable
- * file is reported once, and the one in use stays. Returns a function that stops it.
+ * Reads the server's certificate and the client CA again at every poll, each on its own, because kubelet and
+ * cert-manager may replace them at any time. An unusable file is reported once, and the previous content stays in use.
+ * Returns a function that stops the polling.
  */
 export function followTls(
   { certDir, clientCaFile }: TlsSources,
@@ -75,7 +76,7 @@ export function followTls(
   };
   const renewed = ({ validTo }: Certificate): void =>
     log.info({ validTo: validTo.toISOString() }, 'Webhook loaded a new certificate');
-  const another = (): void => log.info({}, 'Webhook now trusts client certificates from another CA');
+  const another = (): void => log.info({}, 'Webhook loaded a new client CA');
   let isLooking = false;
   const lookAtBoth = async (): Promise<void> => {
     if (isLooking) return;
@@ -84,10 +85,10 @@ export function followTls(
       'certificate',
       () => readCertificate(certDir),
       renewed,
-      'Failed to load a new certificate; the webhook keeps the present one',
+      'Failed to load a new certificate; the webhook keeps the current one',
     );
     if (clientCaFile !== undefined) {
-      const kept = 'Failed to load a new client CA; the webhook keeps the present one';
+      const kept = 'Failed to load a new client CA; the webhook keeps the current one';
       await look('clientCA', () => readClientCA(clientCaFile), another, kept);
     }
     isLooking = false;
@@ -102,11 +103,11 @@ export class CertificateError extends Error {
   override readonly name = 'CertificateError';
 }
 
-/** A certificate chain and its key in PEM, which belong together. */
+/** A certificate chain and the private key that belongs to it, both in PEM. */
 interface Certificate {
   readonly cert: string;
   readonly key: string;
-  /** When the first certificate of the chain expires. */
+  /** The time at which the first certificate of the chain expires. */
   readonly validTo: Date;
 }
 
@@ -115,7 +116,7 @@ const keyFile = 'tls.key';
 
 /**
  * Reads `tls.crt` and `tls.key` from a directory, as cert-manager and kubelet put them there. Rejects with a
- * `CertificateError` if one is missing or not PEM, or if they do not belong together, which is also the case while a
+ * `CertificateError` if a file is missing or not PEM, or if the two files do not belong together, as may happen while a
  * pair is being replaced.
  */
 export async function readCertificate(directory: string): Promise<Certificate> {
@@ -126,7 +127,7 @@ export async function readCertificate(directory: string): Promise<Certificate> {
   const privateKey = decode(keyPath, 'a private key in PEM without a passphrase', () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new CertificateError(
-      `Expected ${keyFile} in ${directory} to be the key of ${certificateFile}, but the two don't belong together.`,
+      `Expected ${keyFile} in ${directory} to be the key of ${certificateFile}, but they do not match.`,
     );
   }
   decode(directory, 'a directory with a certificate chain and its key', () => createSecureContext({ cert, key }));
@@ -140,7 +141,7 @@ function readPart(directory: string, file: string): Promise<string> {
   });
 }
 
-/** Rejects with a `CertificateError` that says why there is nothing to read. */
+/** Reads a file. Rejects with a `CertificateError` that says why the file cannot be read. */
 async function readOr(file: string, sentence: (reason: string) => string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
@@ -173,13 +174,14 @@ function pemCertificates(text: string): readonly string[] {
 
 /**
  * Reads the PEM certificates of the CAs that may have issued the API server's client certificate. Rejects with a
- * `CertificateError` if there is none or one cannot be read: a server that accepts no client had better not start.
+ * `CertificateError` if there is no certificate or if one cannot be read, because a server that would accept no client
+ * should not start.
  */
 export async function readClientCA(file: string): Promise<string> {
   const expected = `Expected certificates in PEM at ${file}, given by --client-ca-file,`;
   const text = await readOr(file, (reason) => `${expected} but ${reason}.`);
   const certificates = pemCertificates(text);
-  if (certificates.length === 0) throw new CertificateError(`${expected} got none in it.`);
+  if (certificates.length === 0) throw new CertificateError(`${expected} but it contains none.`);
   try {
     certificates.map((certificate) => new X509Certificate(certificate));
   } catch (error) {

@@ -11,7 +11,8 @@ const longestQuery = 1024;
 const query = `a PromQL expression of 1 to ${longestQuery} characters`;
 
 /**
- * Any other variable would match no series, and the check would always pass. `$1` and `${1}` belong to label_replace.
+ * A query with any other variable would match no series, so the check would always pass. `$1` and `${1}` are allowed,
+ * because label_replace uses them.
  */
 const variablesPattern = String.raw`^([^$]|[$](namespace|name|updated|stale)\b|[$][0-9]|[$]\B)*$`;
 const bracedVariablePattern = '[$][{][^0-9]';
@@ -75,14 +76,14 @@ export const checkFields = {
   ),
 };
 
-/** Matches the name of no pod: it stands for an empty set of members. No query of a user contains it. */
-const nobody = '$none';
+/** Stands for an empty set of members, because it matches the name of no pod. No user's query contains it. */
+const noMember = '$none';
 
-/** The names of pods, as a regular expression that needs no escape in a string of PromQL. */
+/** Returns a regular expression for the names of pods. It contains no character that PromQL strings have to escape. */
 const patternOf = (pods: readonly string[]): string =>
-  pods.length === 0 ? nobody : pods.map((name) => name.replaceAll('.', '[.]')).join('|');
+  pods.length === 0 ? noMember : pods.map((name) => name.replaceAll('.', '[.]')).join('|');
 
-/** The same checks, applied to these pods. */
+/** The given checks with the names of these pods in place of the variables. */
 export const checksAbout = (
   checks: readonly Check[],
   pods: { readonly updated: readonly string[]; readonly stale: readonly string[] },
@@ -92,16 +93,16 @@ export const checksAbout = (
     query: one.query.replaceAll(membersVariable, (_, field: 'updated' | 'stale') => patternOf(pods[field])),
   }));
 
-/** A query that returns one series for each selector of another query that has none, and what each stands for. */
+/** A query that returns one series for each selector without data, and which selector each series stands for. */
 interface MissingData {
   readonly query: string;
-  /** By the value of the label `selector`. */
+  /** The selectors of the original query, by the value that the label `selector` has in the result. */
   readonly selectors: Readonly<Record<string, string>>;
 }
 
-/** `null` for a query that needs no series, or only series of an empty set of members. */
+/** Returns `null` if the query uses no series, or only series of an empty set of members. */
 export function missingDataOf(query: string): MissingData | null {
-  const selectors = selectorsOf(query).filter((one) => !one.includes(nobody));
+  const selectors = selectorsOf(query).filter((one) => !one.includes(noMember));
   if (selectors.length === 0) return null;
   return {
     query: selectors.map((one, index) => `label_replace(absent(${one}), "selector", "${index}", "", "")`).join(' or '),

@@ -11,7 +11,7 @@ const notMysqld = 'the name of a container other than mysqld';
 
 const container = text(63, 'The name of a container.').refine((name) => name !== mysqldContainer, notMysqld);
 
-/** A prefix of 253 characters, a slash, and a name of 63. */
+/** A key consists of a prefix of at most 253 characters, a slash, and a name of at most 63 characters. */
 const longestKey = 317;
 const aKey = 'the key of a label or an annotation, or a prefix of keys followed by a *';
 const key = text(longestKey, 'The key of a label or an annotation.').regex(/^[A-Za-z0-9][A-Za-z0-9._/-]*[*]?$/, aKey);
@@ -20,7 +20,7 @@ const fields = optional({
   mode: oneOf(
     ['Never', 'IfPossible', 'Only'],
     'Whether running pods are changed instead of replaced. With IfPossible a member is replaced if its pod cannot ' +
-      'be changed. With Only such a member waits (RestartNeeded) until somebody approves the revision or overrides the ' +
+      'be changed. With Only such a member waits (RestartNeeded) until a person approves the revision or overrides the ' +
       `rule, or for one of the restartWindows; members that are down are replaced anyway. Defaults to ${neverInPlace.mode}.`,
   ),
   containers: listOf(
@@ -39,8 +39,8 @@ const fields = optional({
   metadata: listOf(
     key,
     mostKeys,
-    'The labels and annotations that may change in a running pod, by key. Name only those that nobody reads when a pod is ' +
-      'created, and that nobody changes to have pods restarted. A * at the end matches any rest, as in example.com/*. ' +
+    'The labels and annotations that may change in a running pod, by key. Name only those that no program reads when a ' +
+      'pod is created, and that no tool changes to have pods restarted. A * at the end matches any rest, as in example.com/*. ' +
       'A change of any other key needs a new pod. So does a label that selects the pod, a key that the spec of the pod ' +
       'reads, kubectl.kubernetes.io/restartedAt, and a key that MOCO acts on. ' +
       `Defaults to ${neverInPlace.metadata.join(', ')}.`,
@@ -54,7 +54,7 @@ const fields = optional({
     maintenanceWindow,
     8,
     'The times at which the mode Only replaces members that need a new pod, if the expected time fits into what is ' +
-      'left of the window. The maintenance windows apply as well. Without any, somebody has to allow it.',
+      'left of the window. The maintenance windows apply as well. Without any, a person has to allow it.',
   ),
 });
 

@@ -11,18 +11,21 @@ const hour = '([01]?[0-9]|2[0-3])';
 const monthday = '(0?[1-9]|[12][0-9]|3[01])';
 const month = `(0?[1-9]|1[0-2]|${months})`;
 const weekday = `([0-7]|${weekdays})`;
-/** A list of values, ranges and steps, or `*`, or another word that croner knows for the field. */
+/**
+ * Returns the pattern of a list. Each entry is a value, a range, `*`, or another word that croner accepts in the field,
+ * and may have a step.
+ */
 const field = (value: string, more = '') => {
   const one = `([*?]|${value}(-${value})?${more})(/[0-9]{1,2})?`;
   return `${one}(,${one})*`;
 };
 
 /**
- * A minute and hours, so that a window begins a few times a day and the next ones are found quickly. Both the API
- * server's RE2 and JavaScript can read the pattern.
+ * The pattern requires a minute and hours, so that a window opens at most a few times a day and the next openings are
+ * found quickly. It is valid both for RE2, which the API server uses, and for JavaScript.
  */
 const schedulePattern = `^(?i:[0-5]?[0-9] ${hour}(,${hour}){0,5} ${field(monthday, '|L|LW|(0?[1-9]|1[0-9]|2[0-8])W')} ${field(month)} ${field(weekday, `|${weekday}(#[1-5L]|L)`)})$`;
-/** The 30th and 31st of months that do not have them, whatever the weekday. */
+/** Matches schedules for the 30th and 31st of months that do not have these days, whatever the weekday. */
 const neverPattern =
   '^[^ ]+ [^ ]+ (?i:(30|31)(,(30|31))* (0?2|FEB)|31 (0?[2469]|11|FEB|APR|JUN|SEP|NOV)(,(0?[2469]|11|FEB|APR|JUN|SEP|NOV))*) [*?]$';
 const schedule =
@@ -56,8 +59,8 @@ export const maintenanceWindow = struct(
       .max(longestZone, zone)
       .refine(isTimeZone, zone)
       .meta({
-        // A time zone that the API server does not know is an error of the rule, and no CEL expression can turn that
-        // into false. The answer then is `unknown time zone Asia/Tokio evaluating rule: ` followed by this message.
+        // If the API server does not know the time zone, the rule itself fails with an error, because a CEL expression
+        // cannot catch it. The message is then `unknown time zone Asia/Tokio evaluating rule: ` followed by this text.
         ...validations({
           rule: `self.matches('${zonePattern}') && self != 'Local' && timestamp('2026-01-01T00:00:00Z').getFullYear(self) > 0`,
           message: `expected ${zone}`,
@@ -94,7 +97,7 @@ export interface MaintenanceSettings {
   readonly restartWindows: readonly MaintenanceWindow[];
 }
 
-/** The defaults: at any time. */
+/** By default working members may be replaced at any time. */
 export const noMaintenance: MaintenanceSettings = {
   maintenanceWindows: [],
   blackouts: [],
@@ -126,8 +129,8 @@ export const maintenanceFields = {
 };
 
 /**
- * When a window opens, in milliseconds since 1970: the last time before a moment, then every time from that moment on.
- * Each takes some 30 µs. Throws if the window is invalid.
+ * The times at which a window opens, in milliseconds since 1970: the last time before `from`, and then every time from
+ * that moment on. Finding one time takes about 30 µs. Throws if the window is invalid.
  */
 export function* opensAt(
   { schedule: pattern, timeZone = defaultZone }: MaintenanceWindow,
@@ -142,11 +145,11 @@ export function* opensAt(
   for (; at !== null; at = cron.nextRun(at)) yield at.getTime();
 }
 
-/** Each time occurs once a day, regardless of daylight saving time. */
+/** Each time of day occurs once a day, regardless of daylight saving time. */
 const cronOf = (pattern: string, timezone: string): Cron =>
   new Cron(pattern, { mode: '5-part', fixedTimeRule: 'no-wildcard', timezone, paused: true });
 
-/** Whether such a day exists, by its fields. Finding out that none does takes milliseconds. */
+/** For the fields of a schedule, whether its day ever comes. Cached, because finding that out takes milliseconds. */
 const knownDays = new Map<string, boolean>();
 const mostKnown = 1000;
 
@@ -160,7 +163,7 @@ function isSchedule(pattern: string): boolean {
   return comes;
 }
 
-/** False for a day that never comes, such as February 31. */
+/** Whether the day of the schedule ever comes. February 31, for example, never comes. */
 function everComes(pattern: string): boolean {
   try {
     return cronOf(pattern, defaultZone).nextRun() !== null;
@@ -169,7 +172,10 @@ function everComes(pattern: string): boolean {
   }
 }
 
-/** Time zones that were read before: the first time takes longer than a decision. Each may be written in any case. */
+/**
+ * Time zones that are known to exist. Cached, because reading a time zone for the first time takes longer than a
+ * decision. The case of a name does not matter.
+ */
 const knownZones = new Set<string>();
 
 function isTimeZone(name: string): boolean {

@@ -1,4 +1,4 @@
-// The part of PromQL that is needed to find which series a query needs.
+// A small PromQL parser, which only finds the selectors of a query.
 
 interface Token {
   readonly kind: 'word' | 'braces' | 'open' | 'close' | 'other';
@@ -6,13 +6,14 @@ interface Token {
 }
 
 /**
- * Strings in each of the three kinds of quotes (those in backticks have no escapes); tokens that have no meaning here:
- * comments, strings, ranges and numbers with their units; and any other character.
+ * Braces may contain strings in each of the three kinds of quotes, and strings in backticks have no escapes. `other`
+ * matches comments, strings, ranges, and numbers with their units, which have no meaning here. It also matches any
+ * other single character.
  */
 const tokens =
   /(?<word>[A-Za-z_:][\w:]*)|(?<braces>\{(?:"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|`[^`]*`|[^}"'`])*\})|(?<open>\()|(?<close>\))|(?<other>#[^\n]*|"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|`[^`]*`|\[[^\]]*\]|\d[\w.]*|[^])/y;
 
-/** Words that come before a list of labels in parentheses. */
+/** A list of labels in parentheses follows these words. */
 const labelLists: ReadonlySet<string> = new Set(['by', 'without', 'on', 'ignoring', 'group_left', 'group_right']);
 const grouping: ReadonlySet<string> = new Set(['by', 'without']);
 const keywords: ReadonlySet<string> = new Set([
@@ -28,8 +29,8 @@ const keywords: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The selectors of instant vectors in a PromQL query, such as `up{job="x"}`, without ranges and offsets, each once. For
- * a query that Prometheus cannot parse the result is arbitrary.
+ * The selectors of instant vectors in a PromQL query, such as `up{job="x"}`. They have no ranges and no offsets, and
+ * each is contained once. If Prometheus cannot parse the query, the result is arbitrary.
  */
 export function selectorsOf(query: string): readonly string[] {
   const all = tokensOf(query);
@@ -50,7 +51,7 @@ export function selectorsOf(query: string): readonly string[] {
   return [...found];
 }
 
-/** `sum by (pod) (x)`: the word before it is an aggregation. */
+/** In `sum by (pod) (x)`, the word before the parenthesis is an aggregation and not a series. */
 const isGrouping = (next: Token | undefined): boolean => next?.kind === 'word' && grouping.has(next.text.toLowerCase());
 
 function tokensOf(query: string): readonly Token[] {

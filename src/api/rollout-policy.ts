@@ -50,7 +50,7 @@ export const policySpec = struct(
           "field that is left out follows from the next policy, then from the controller's flags.",
       ),
       enforced: commonSettings(
-        'Settings that nobody can override: they have precedence over the MySQLRollouts of the selected MySQLClusters ' +
+        'Settings that have precedence over the MySQLRollouts of the selected MySQLClusters ' +
           'and over the settings of every policy, field by field.',
       ),
       maxNamespaceShare: whole(
@@ -110,16 +110,19 @@ export interface Unreadable {
 export interface PolicyRecord extends Stored {
   readonly generation: number;
   readonly priority: number | Unreadable;
-  /** Without labels and expressions it selects everything, unlike the selector of a PodDisruptionBudget. */
+  /** An empty selector selects every cluster, unlike the selector of a PodDisruptionBudget. */
   readonly selector: LabelSelector | Unreadable;
   readonly namespaceSelector: LabelSelector | Unreadable;
-  /** As stored, not validated yet. `undefined` if it is left out, `null` if the spec cannot be read. */
+  /**
+   * The settings as they are stored, not validated yet. `undefined` if the spec has no settings, `null` if the spec
+   * cannot be read.
+   */
   readonly settings: unknown;
-  /** The same. */
+  /** The enforced settings, stored in the same form as `settings`. */
   readonly enforced: unknown;
   /** A percentage of the slots; `null` if the policy does not set it. */
   readonly maxNamespaceShare: number | null | Unreadable;
-  /** The first field that is not valid, and why, or `null`. */
+  /** Why the policy is invalid: its first invalid field, with its path. `null` if the policy is valid. */
   readonly problem: string | null;
   readonly status: PolicyStatus;
 }
@@ -132,7 +135,8 @@ export function projectPolicy(raw: Json): PolicyRecord {
   const { spec = {}, status = {} } = raw;
   const problem = problemOf(policySpec, spec, 'spec');
   const fields = isObject(spec) ? spec : null;
-  // Each selector separately: a policy counts for every cluster that its readable selectors do not exclude.
+  // Each selector is read separately, because a policy is assumed to select every cluster that its readable selectors
+  // do not exclude.
   const read = <Value>(
     field: keyof typeof selection | 'maxNamespaceShare',
     valueOf: (value: unknown) => Value,

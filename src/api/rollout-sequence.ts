@@ -30,12 +30,12 @@ import {
 } from './schema.ts';
 
 // MySQLRolloutSequence (moco-rollout.io/v1alpha1), cluster-scoped: which clusters begin their rollouts first, and how
-// long these have to stay healthy before the next ones begin.
+// long the clusters of one stage have to stay healthy before the next stage begins.
 
 export const sequenceKind = ownKind('mysqlrolloutsequences', 'MySQLRolloutSequence', false);
 
 const mostStages = 32;
-/** More than this would not be an accident. */
+/** The status lists at most this many clusters that left their stage. More than that do not leave by accident. */
 export const mostGone = 100;
 const mostConcurrent = 10_000;
 const stageName = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
@@ -187,11 +187,14 @@ export type StageStatus = NonNullable<SequenceStatus['stages']>[number];
 
 export interface SequenceRecord extends Stored {
   readonly generation: number;
-  /** As stored, not validated yet. */
+  /** The spec as stored, not validated yet. */
   readonly spec: unknown;
   readonly status: SequenceStatus;
   readonly sequence: Sequence;
-  /** The index of the stage that a cluster with these labels belongs to; `null` if the sequence does not select it. */
+  /**
+   * Returns the index of the stage to which a cluster with these labels belongs; `null` if the sequence does not select
+   * it.
+   */
   readonly stageOf: (labels: Labels) => number | null;
 }
 
@@ -206,7 +209,7 @@ export function projectSequence(raw: Json): SequenceRecord {
   };
 }
 
-/** The schema of the CRD checks the same, but objects from before a schema change may violate it. */
+/** The schema of the CRD makes the same checks, but it may have changed since an object was stored. */
 export function sequenceOf(name: string, spec: unknown): Pick<SequenceRecord, 'sequence' | 'stageOf'> {
   const problem = problemOf(sequenceSpec, spec, 'spec');
   return problem === null ? readable(name, spec as SequenceSpec) : unreadableSequence(name, spec, problem);
@@ -237,7 +240,10 @@ function stageOf({ name, maxConcurrent, soakDuration, maxFailures }: StageSpec):
   };
 }
 
-/** A sequence counts for every cluster that its selector, if that can be read, does not exclude. */
+/**
+ * A sequence that cannot be read is assumed to select every cluster. If its selector can be read, clusters that the
+ * selector excludes are not affected.
+ */
 function unreadableSequence(
   name: string,
   spec: unknown,

@@ -8,9 +8,9 @@ import type { RolloutStatus } from './rollout-status.ts';
 import { type Infer, listBy, oneOf, optional, ownKind, setOf, struct, text, time, whole, written } from './schema.ts';
 import { commonFields, deadlineAfterReady, keepsItsRevision } from './settings.ts';
 
-// MySQLRollout (moco-rollout.io/v1alpha1): the user's settings in `spec`, the observed state in `status`. The
-// controller creates a missing one, changes nothing in `spec` except that it removes the plugin's expired overrides,
-// and replaces `status` as a whole with its resourceVersion as a precondition.
+// MySQLRollout (moco-rollout.io/v1alpha1): the user's settings in `spec`, and the observed state in `status`. The
+// controller creates a missing MySQLRollout. The only change that it makes in `spec` is to remove the plugin's expired
+// overrides. It replaces `status` as a whole, with the resourceVersion as a precondition.
 
 export const rolloutKind = ownKind('mysqlrollouts', 'MySQLRollout', true);
 
@@ -50,8 +50,8 @@ export const rolloutSpec = struct(
           'A member that keeps its revision.',
         ),
         64,
-        'Members that keep their revision until they are removed from this list. A pinned member whose pod somebody ' +
-          `else takes ${keepsItsRevision}. The primary is not updated while a pinned member is at an older revision ` +
+        'Members that keep their revision until they are removed from this list. A pinned member whose pod another ' +
+          `client deletes ${keepsItsRevision}. The primary is not updated while a pinned member is at an older revision ` +
           'than it would be.',
       ),
       restore: written(
@@ -100,22 +100,25 @@ export const rolloutSpec = struct(
     "MySQLRolloutPolicies that select the MySQLCluster, then from the controller's flags.",
 });
 
-/** The field manager of a verb of the plugin. The names differ from kubectl's, whose fields Flux takes over. */
+/**
+ * The field manager that the plugin uses for a command. Its name differs from those of kubectl's field managers,
+ * because Flux takes over their fields.
+ */
 export const pluginManager = (verb: string): string => `moco-rollout-cli-${verb}`;
 
 export type RolloutSpec = Infer<typeof rolloutSpec>;
 
 /**
- * Whether the MySQLRollout belongs to exactly this MySQLCluster. A MySQLRollout that an earlier cluster of the same
- * name left behind is about to be garbage collected, and its status is about other members. A MySQLRollout without an
- * owner was created by the user and stays.
+ * Whether the MySQLRollout belongs to exactly this MySQLCluster. If an earlier cluster of the same name left it behind,
+ * it is about to be garbage collected, and its status describes other members. A MySQLRollout without an owner was
+ * created by the user and stays.
  */
 export function isOwnOf({ uid }: { readonly uid: string }, { metadata }: MySQLRollout): boolean {
   const owners = metadata.ownerReferences?.filter(({ kind }) => kind === clusterKind.kind) ?? [];
   return owners.length === 0 || owners.some((owner) => owner.uid === uid);
 }
 
-/** Why a MySQLRollout cannot be used, or `null`. */
+/** Why a MySQLRollout cannot be used; `null` if it can. */
 export function rolloutProblem(
   cluster: { readonly uid: string; readonly deleting: boolean },
   rollout: MySQLRollout | null,
@@ -131,25 +134,28 @@ export function rolloutProblem(
 export interface RolloutRecord extends Stored {
   readonly object: MySQLRollout;
   /**
-   * Without spec and status: the MySQLCluster did not exist when this was delivered. It is read by name once the
-   * cluster exists.
+   * Whether spec and status are missing, because the MySQLCluster did not exist when the MySQLRollout was delivered.
+   * The MySQLRollout is read by name once the cluster exists.
    */
   readonly partial: boolean;
 }
 
-/** The maximum number of owners and finalizers, which a tenant writes, and the length of object names. */
+/**
+ * How many owners and finalizers are kept, and how many characters of their names. There are limits because a tenant
+ * writes them.
+ */
 const mostKept = 8;
 const longestKept = 253;
 
 /**
- * The used fields of a MySQLRollout: labels, annotations and managedFields may be a thousand times larger. A PUT of
- * the status without them does not change them: from an object's metadata the API server applies only resourceVersion
- * and managedFields there.
+ * The fields of a MySQLRollout that are used. The others are dropped, because labels, annotations and managedFields may
+ * be a thousand times larger. A PUT of the status without them does not change them: from the metadata of such a PUT
+ * the API server takes only resourceVersion and managedFields.
  */
 export function usedOf({ apiVersion, kind, metadata, spec, status }: MySQLRollout): MySQLRollout {
   const { namespace, name, uid, resourceVersion, generation, deletionTimestamp } = metadata;
   const finalizers = metadata.finalizers?.slice(0, mostKept).map((finalizer) => shortened(finalizer, longestKept));
-  // A MySQLRollout whose owner comes after too many others does not count as owned, which holds the rollout.
+  // If too many other owners precede the real one, the MySQLRollout does not count as owned, and the rollout is held.
   const ownerReferences = metadata.ownerReferences
     ?.filter((owner) => owner.kind === clusterKind.kind)
     .slice(0, mostKept)
@@ -174,8 +180,8 @@ export function wholeRecord(rollout: MySQLRollout): RolloutRecord {
 }
 
 /**
- * The record of a MySQLRollout without a MySQLCluster. Its spec and status are not needed, so many of them cost little
- * memory.
+ * The record of a MySQLRollout that has no MySQLCluster. It has neither spec nor status, which are not needed, so many
+ * such records take up little memory.
  */
 export function partialRecord(rollout: MySQLRollout): RolloutRecord {
   const { spec: _spec, status: _status, ...object } = usedOf(rollout);

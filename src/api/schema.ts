@@ -2,8 +2,9 @@ import * as z from 'zod';
 import { milliseconds } from '../base/json.ts';
 import type { ResourceKind } from '../kube/resource.ts';
 
-// The building blocks of the schemas of all kinds. Types, the validation of objects and the CRDs follow from them. The
-// message of a schema says what a value must be: "expected spec.partition to be MESSAGE, got -1".
+// The building blocks of the schemas of all kinds. Types, the validation of objects and the CRDs are derived from the
+// schemas. The message of a schema completes a sentence that says what a value must be: "expected spec.partition to be
+// MESSAGE, got -1".
 
 export const ownKind = (plural: string, kind: string, namespaced: boolean): ResourceKind => ({
   group: 'moco-rollout.io',
@@ -13,7 +14,7 @@ export const ownKind = (plural: string, kind: string, namespaced: boolean): Reso
   namespaced,
 });
 
-/** Objects from the API server are never changed in place. */
+/** Objects from the API server are never modified in memory. */
 type Immutable<T> = T extends readonly (infer Item)[]
   ? readonly Immutable<Item>[]
   : T extends object
@@ -22,7 +23,7 @@ type Immutable<T> = T extends readonly (infer Item)[]
 
 export type Infer<Schema extends z.ZodType> = Immutable<z.infer<Schema>>;
 
-/** Added to a schema or a part of it as `x-kubernetes-validations` of the CRD. */
+/** A validation rule of a schema. The CRD contains it in `x-kubernetes-validations`. */
 interface ValidationRule {
   readonly rule: string;
   readonly message: string;
@@ -43,7 +44,8 @@ export const countOrPercentageText = (largest: number): string =>
   `a whole number from 1 to ${largest}, or a percentage from "1%" to "100%"`;
 
 /**
- * One of several types, such as `2` or `10%`. The caller describes it for the CRD: CEL rules are expensive in a list.
+ * A count such as `2`, or a percentage such as `10%`. The caller describes it for the CRD, because a CEL rule would be
+ * too expensive in a list.
  */
 export const countOrPercentage = <Value extends number | string>(largest: number) =>
   z.custom<Value>(
@@ -64,7 +66,7 @@ export function text(longest: number, description: string) {
   return z.string(message).min(1, message).max(longest, message).meta({ description });
 }
 
-/** May be empty. */
+/** A text that may be empty. */
 export const sentence = (longest: number, description: string) =>
   z.string('a text').max(longest, `a text of up to ${longest} characters`).meta({ description });
 
@@ -90,33 +92,33 @@ export const optional = <Shape extends Readonly<Record<string, z.ZodType>>>(all:
   Object.fromEntries(Object.entries(all).map(([field, schema]) => [field, schema.exactOptional()])) as Optional<Shape>;
 
 /**
- * An object that its only writer replaces as a whole: `metadata.managedFields` names it without its fields, which
- * halves the size of the whole object.
+ * An object that has only one writer, which always replaces it as a whole. `metadata.managedFields` then contains only
+ * the name of the object and not its fields. That halves the size of the Kubernetes object.
  */
 export const written = <Shape extends z.core.$ZodLooseShape>(shape: Shape, description: string) =>
   struct(shape, description).meta({ 'x-kubernetes-map-type': 'atomic' });
 
-/** A list that is replaced as a whole. */
+/** A list that each write replaces as a whole. */
 export const listOf = <Item extends z.ZodType>(item: Item, maxItems: number, description: string) =>
   z
     .array(item, 'a list')
     .max(maxItems, `a list of at most ${maxItems}`)
     .meta({ 'x-kubernetes-list-type': 'atomic', description });
 
-/** A list of plain values, each once. */
+/** A list of plain values without duplicates. */
 export const setOf = <Item extends z.ZodType>(item: Item, minItems: number, maxItems: number, description: string) =>
   listOf(item, maxItems, description)
     .min(minItems, `a list of at least ${minItems}`)
     .superRefine(eachOnce())
     .meta({ 'x-kubernetes-list-type': 'set' });
 
-/** A list with one entry for each value of a field. */
+/** A list in which every entry has a different value of the field `key`. */
 export const listBy = <Item extends z.ZodType>(key: string, item: Item, maxItems: number, description: string) =>
   listOf(item, maxItems, description)
     .superRefine(eachOnce(key))
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] });
 
-/** Refuses an item that equals an earlier one, or has the same value of the field. */
+/** Refuses an item that equals an earlier item. If there is a `key`, only the values of that field are compared. */
 const eachOnce = (key?: string) => (items: readonly unknown[], context: z.RefinementCtx) => {
   const values = items.map((one) => (key === undefined ? one : (one as Readonly<Record<string, unknown>>)[key]));
   const index = values.findIndex((value, at) => values.indexOf(value) !== at);
@@ -126,7 +128,10 @@ const eachOnce = (key?: string) => (items: readonly unknown[], context: z.Refine
 
 const longestQuotedCharacters = 80;
 
-/** A message about the first invalid part of a value, or `null`. `path` is the path of the value. */
+/**
+ * Says what is wrong with the first invalid field of a value, or returns `null` if the value is valid. `path` is the
+ * path of the value.
+ */
 export function problemOf(schema: z.ZodType, value: unknown, path: string): string | null {
   const [issue] = schema.safeParse(value).error?.issues ?? [];
   if (issue === undefined) return null;
@@ -144,14 +149,14 @@ function pathStep(key: PropertyKey): string {
   return /^\w+$/.test(String(key)) ? `.${String(key)}` : `["${String(key)}"]`;
 }
 
-/** The pattern of a duration: each unit at most once, in the order in which Kubernetes writes them. */
+/** The pattern of a duration: each unit occurs at most once, in the order in which Kubernetes writes them. */
 const durationPattern = '^([0-9]{1,4}h)?([0-9]{1,5}m)?([0-9]{1,7}s)?$';
 const longestSeconds = 9_999_999;
 const expectedDuration = 'a duration such as "90s", "5m" or "24h", or a whole number of seconds';
 
 type Duration = string | number;
 
-/** The seconds of a duration such as `1h30m`, or of a number of seconds. `null` if it is neither. */
+/** The number of seconds in a duration such as `1h30m`, or in a number of seconds. `null` if the value is neither. */
 export function secondsOf(value: unknown): number | null {
   if (typeof value === 'number') return Number.isInteger(value) && value >= 0 && value <= longestSeconds ? value : null;
   if (typeof value !== 'string' || value === '') return null;
@@ -160,7 +165,10 @@ export function secondsOf(value: unknown): number | null {
   return Number.parseInt(hours, 10) * 3600 + Number.parseInt(minutes, 10) * 60 + Number.parseInt(seconds, 10);
 }
 
-/** Numbers and texts have their own limits here: a CEL rule would be too expensive in a list. */
+/**
+ * A duration, or a number of seconds. The CRD limits numbers and texts separately, because a CEL rule would be too
+ * expensive in a list.
+ */
 export const duration = (description: string) =>
   z
     .custom<Duration>((value) => secondsOf(value) !== null, expectedDuration)

@@ -11,26 +11,32 @@ import {
   optional,
   percentage,
   struct,
+  text,
+  time,
   validations,
   whole,
+  written,
 } from './schema.ts';
 
 // The settings that a MySQLRollout sets for one cluster and a MySQLRolloutPolicy for many.
 
-/** The strategy if the flag --default-strategy is not set. */
+/** The default of the flag --default-strategy. */
 export const builtInStrategy: Strategy = 'OnDelete';
 
-/** Who replaces pods: this program, or the StatefulSet's own rolling update, one partition after another. */
+/**
+ * Who replaces pods: with `OnDelete` this program, with `Partition` the StatefulSet's own rolling update while its
+ * partition is lowered step by step.
+ */
 export type Strategy = 'OnDelete' | 'Partition';
 
-/** The flags of the controller that set a default. */
+/** For each setting with a default that a flag of the controller sets, the name of that flag. */
 export const flagOfSetting: Readonly<Partial<Record<string, string>>> = {
   strategy: '--default-strategy',
   minReadySeconds: '--min-ready-seconds',
   replicaDelayGraceSeconds: '--replica-delay-grace-seconds',
 };
 
-/** Settings with a single word or number as their default. */
+/** Settings whose default is a single word or number. */
 type Plain = {
   [F in keyof RolloutPolicy]-?: RolloutPolicy[F] extends string | number | boolean ? F : never;
 }[keyof RolloutPolicy];
@@ -43,7 +49,7 @@ const defaultsTo = (field: 'strategy' | Plain): string => {
 
 const largestMaxUnavailable = 1000;
 
-/** The end of a sentence about a stale member that is held. */
+/** Completes sentences in descriptions: what happens to a stale member that is held and loses its pod. */
 export const keepsItsRevision =
   'comes back at its previous revision, under OnDelete if the controller can act before the new pod is created';
 
@@ -56,7 +62,16 @@ const shape = {
   ),
   paused: flag(
     'Whether the rollout is paused. While it is paused, the controller takes no member down. A stale member whose pod ' +
-      `somebody else takes ${keepsItsRevision}. ${defaultsTo('paused')}`,
+      `another client deletes ${keepsItsRevision}. ${defaultsTo('paused')}`,
+  ),
+  pause: written(
+    optional({
+      reason: text(256, 'Why the rollouts are paused, for other people.'),
+      by: text(256, 'Who pauses them: the name of the user, or nothing. The plugin fills it in.'),
+      until: time('When the pause ends by itself. If it is left out, a person has to end it.'),
+    }),
+    'About the pause that `paused: true` beside it begins; without that it has no effect. From the time in `until` on, ' +
+      '`paused` counts as left out here, so that it follows from the next source.',
   ),
   repairWhilePaused: flag(
     'Whether members that are down may be replaced while the rollout is paused. Such members do no work. ' +
@@ -78,7 +93,7 @@ const shape = {
   partition: whole(
     0,
     2 ** 31 - 1,
-    'Members with an ordinal below this number keep their revision. Such a member whose pod somebody else takes ' +
+    'Members with an ordinal below this number keep their revision. Such a member whose pod another client deletes ' +
       `${keepsItsRevision}. ${defaultsTo('partition')}`,
   ),
   minReadySeconds: whole(
@@ -147,9 +162,22 @@ const shape = {
     'Whether the primary is updated by itself once all other members are, or after a person has approved it by ' +
       `approvedRevision. ${defaultsTo('primaryUpdatePolicy')}`,
   ),
+  nodeMaintenance: oneOf(
+    ['Ignore', 'Switchover', 'Evacuate'],
+    'What happens to members on nodes that are being taken out of service: Ignore leaves them to the drain; Switchover moves the ' +
+      'primary to a member on a different node; Evacuate also evicts replicas, one at a time, if a different node can ' +
+      'run them. Maintenance windows and the fleet do not delay this. It requires the feature gate NodeMaintenance. ' +
+      defaultsTo('nodeMaintenance'),
+  ),
+  rolloutsDuringMaintenance: oneOf(
+    ['Proceed', 'Wait'],
+    'Whether a rollout updates working members on other nodes while nodes with members are being taken out of service. With Wait, ' +
+      'only members on these nodes are updated, which moves them, until ten minutes after the last node. It requires ' +
+      `the feature gate NodeMaintenance. ${defaultsTo('rolloutsDuringMaintenance')}`,
+  ),
   lostMembers: oneOf(
     ['UpdateOnceVerified', 'KeepRevision'],
-    'At which revision a stale member comes back if somebody else deletes its pod (a drain, an eviction, a deletion) once the ' +
+    'At which revision a stale member comes back if another client deletes its pod (a drain, an eviction, a deletion) once the ' +
       'revision is verified and nothing holds the rollout: UpdateOnceVerified means at the update revision, ' +
       'KeepRevision at its previous revision. Before that, and while anything holds the rollout, it always comes ' +
       'back at its previous revision. It has an effect only under OnDelete. ' +
@@ -173,5 +201,5 @@ export const deadlineAfterReady = validations({
 
 export const commonSettings = (description: string) => struct(commonFields, description).meta(deadlineAfterReady);
 
-/** Fields that are left out take their values from other sources. */
+/** If a field is left out, its value comes from another source. */
 export type CommonSettings = Infer<ReturnType<typeof commonSettings>>;

@@ -1,6 +1,6 @@
 import type { World } from './world.ts';
 
-/** Resolves after this time, or as soon as the signal is aborted; `false` means that the signal came first. */
+/** Resolves to `true` after this time, or to `false` as soon as the signal is aborted. */
 export function delay(world: World, milliseconds: number, signal?: AbortSignal): Promise<boolean> {
   if (signal?.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {
@@ -22,8 +22,9 @@ export interface BackoffOptions {
 }
 
 /**
- * The wait after this many failures (from 1 up). It doubles from the first to the longest wait. A random value between
- * half and all of it is used, so that callers that failed together do not retry together.
+ * How long to wait after this many failures (from 1 up). The wait doubles with each failure, from the first to the
+ * longest. The result is a random value between half of the wait and the whole wait, so that callers that failed
+ * together do not retry together.
  */
 export function backoffMilliseconds(
   failures: number,
@@ -35,12 +36,12 @@ export function backoffMilliseconds(
 }
 
 /**
- * Runs calls that depend on each other, such as those of a `Promise.all`. When one fails, its error is thrown at once,
- * and the others are aborted and not retried.
+ * Runs calls that depend on each other, such as those of a `Promise.all`. When one call fails, its error is thrown at
+ * once, and the others are aborted and not retried.
  */
 export async function allOrAbort<T>(signal: AbortSignal, begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const calls = new AbortController();
-  // Linked by hand as in `TimeLimit`, because signals of AbortSignal.any are collected late.
+  // The signals are linked by hand, as in `TimeLimit`, because signals of AbortSignal.any are garbage-collected late.
   const stop = (): void => calls.abort(signal.reason);
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });

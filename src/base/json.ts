@@ -1,7 +1,7 @@
 // Reads objects of unknown shape. A value without the expected type counts as absent. So an object without labels or
 // status, or with unknown fields, never causes an exception.
 
-/** An object as the API server sent it, before projection, or a part of it. */
+/** An object, or a part of it, as the API server sent it, before a projection. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is Json {
@@ -18,7 +18,7 @@ export function objects(value: unknown): readonly Json[] {
   return Array.isArray(value) ? value.map(object) : [];
 }
 
-/** The item of a list with this name, such as a container; an empty object if there is none. */
+/** The item of a list with this name, such as a container; an empty object if there is no such item. */
 export const named = (list: unknown, name: unknown): Json =>
   objects(list).find((one) => one['name'] === name) ?? nothing;
 
@@ -38,8 +38,8 @@ export function texts(value: unknown): Readonly<Record<string, string>> {
 }
 
 /**
- * The texts of an object that a tenant has written, such as labels. Throws a `RangeError` if its names and values have
- * more than `most` characters in total.
+ * A map of an object that a tenant may write, such as its labels. Throws a `RangeError` if the names and values are
+ * longer than `most` characters in total.
  */
 export function fewTexts(value: unknown, most: number, what: string): Readonly<Record<string, string>> {
   const found = texts(value);
@@ -48,7 +48,7 @@ export function fewTexts(value: unknown, most: number, what: string): Readonly<R
   return found;
 }
 
-/** The objects of a list that a tenant has written. Throws a `RangeError` if it has more of them than `most`. */
+/** The objects of a list that a tenant has written. Throws a `RangeError` if the list has more than `most` objects. */
 export function fewObjects(value: unknown, most: number, what: string): readonly Json[] {
   const length = Array.isArray(value) ? value.length : 0;
   if (length > most) throw new RangeError(`expected at most ${most} ${what}, got ${length}`);
@@ -59,7 +59,7 @@ export function strings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
 
-/** The fields of every record, and the generation. */
+/** The fields that every record has, and the generation. */
 export function identityOf(raw: Json) {
   const { namespace, name, uid, resourceVersion, generation } = object(raw['metadata']);
   return {
@@ -77,8 +77,8 @@ export function omitUndefined<T extends object>(fields: { [K in keyof T]: T[K] |
 }
 
 /**
- * Milliseconds since 1970 of a timestamp of the API server or of an HTTP header, or `null` if it is invalid. This only
- * parses; it reads no clock.
+ * A timestamp of the API server or of an HTTP header in milliseconds since 1970, or `null` if it is invalid. This
+ * function only parses; it reads no clock.
  */
 export function milliseconds(timestamp: string | null): number | null {
   // oxlint-disable-next-line no-restricted-globals
@@ -95,3 +95,5 @@ export function timestampOf(wallMilliseconds: number): string {
 /** A condition of a status; an empty object if there is none of this type. */
 export const conditionOf = (status: Json, type: string): Json =>
   objects(status['conditions']).find((condition) => condition['type'] === type) ?? nothing;
+
+export const isConditionTrue = (status: Json, type: string): boolean => conditionOf(status, type)['status'] === 'True';

@@ -1,8 +1,11 @@
 import { StringDecoder } from 'node:string_decoder';
 
-// Text that other programs and people have sent or written.
+// Handles text that other programs and people have sent or written.
 
-/** Longer than any object that etcd accepts (1.5 MB by default), no matter how its text is escaped. */
+/**
+ * The longest line. It is longer than any object that etcd accepts (1.5 MB by default), no matter how its text is
+ * escaped.
+ */
 const longestLineCharacters = 64 * 1024 * 1024;
 
 /**
@@ -11,7 +14,7 @@ const longestLineCharacters = 64 * 1024 * 1024;
  * skipped.
  */
 export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
-  // Not a TextDecoder: in streams its strings use two bytes for every character.
+  // A TextDecoder is not used, because the strings that it returns for streams use two bytes for every character.
   const decoder = new StringDecoder('utf8');
   let pieces: string[] = [];
   let heldCharacters = 0;
@@ -39,8 +42,8 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
 }
 
 /**
- * A whole body as text. Decoded chunk by chunk, so that a long body is not in memory twice. Rejects if it has more
- * bytes than `most`, with a `RangeError`.
+ * A whole body as text. It is decoded chunk by chunk, so that a long body is not in memory twice. Rejects with a
+ * `RangeError` if the body has more than `most` bytes.
  */
 export async function textOf(
   chunks: AsyncIterable<Uint8Array> | null,
@@ -61,9 +64,9 @@ export async function textOf(
 const separators = [',', '[', '{'];
 
 /**
- * Whether a text may have more values than `most` as JSON. It counts separators, also those in strings. The cost of
- * parsing depends on the number of values: 4 MiB of empty lists take a second, and one string of 4 MiB some
- * milliseconds.
+ * Whether a text, parsed as JSON, could contain more than `most` values. This is an upper bound, because separators in
+ * strings are counted as well. The cost of parsing depends on the number of values: parsing 4 MiB of empty lists takes
+ * a second, and parsing one string of 4 MiB takes a few milliseconds.
  */
 export function mayHaveMoreValues(json: Buffer | string, most: number): boolean {
   let values = 0;
@@ -83,7 +86,7 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** Truncates a text to a number of characters without splitting one. An ellipsis marks the truncation. */
+/** Truncates a text to a number of characters without splitting a character. An ellipsis marks the truncation. */
 export function shortened(text: string, longest: number): string {
   if (text.length <= longest) return text;
   const characters = Array.from(text);
@@ -92,15 +95,15 @@ export function shortened(text: string, longest: number): string {
 
 export const longestQuotedCharacters = 80;
 
-/** A value that was not expected, for a message. */
+/** An unexpected value, as text for a message. */
 export const quoted = (value: unknown): string => JSON.stringify(value ?? null).slice(0, longestQuotedCharacters);
 
 /**
- * Characters that control a terminal instead of being shown, except newline and tab: control characters, and those that
- * are invisible or change the direction of the text (Unicode's Bidi_Control and Default_Ignorable), which can make a
- * text appear in another order.
+ * Characters that control a terminal instead of being shown, except newline and tab. These are control characters, and
+ * characters that are invisible or change the direction of the text (Unicode's Bidi_Control and Default_Ignorable),
+ * which can make a text appear in a different order.
  */
-/* oxlint-disable no-control-regex -- these are what is meant */
+/* oxlint-disable no-control-regex -- these patterns have to match control characters */
 const obeyed =
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|\uDB40[\uDC00-\uDFFF]/g;
 
@@ -109,12 +112,12 @@ const sequences = /\u001B\[[0-?]*[ -/]*[@-~]|\u001B\][^\u0007\u001B]*(?:\u0007|\
 /* oxlint-enable no-control-regex */
 
 /**
- * Makes text from others safe for a terminal: without escape sequences, and with a space for every other control
- * character. Node's own `stripVTControlCharacters` takes quadratic time: a minute for 200 KB of `ESC ] ;`.
+ * Makes text from others safe for a terminal: removes escape sequences, and replaces every other control character with
+ * a space. Node's own `stripVTControlCharacters` takes quadratic time: a minute for 200 KB of `ESC ] ;`.
  */
 export const printable = (text: string): string => text.replaceAll(sequences, '').replaceAll(obeyed, ' ');
 
-/** The same text with these characters as JSON and JavaScript escapes. */
+/** The text with these characters escaped, as in JSON and JavaScript. */
 export const escaped = (text: string): string =>
   text.replaceAll(obeyed, (characters) =>
     Array.from({ length: characters.length }, (_, index) => characters.charCodeAt(index))

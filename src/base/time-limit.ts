@@ -1,11 +1,12 @@
 import type { World } from './world.ts';
 
-/** A timer may fire slightly early. */
+/** A timer may fire slightly early. If it does, the next timer waits at least this long. */
 const shortestWaitMilliseconds = 1;
 
 /**
- * A signal that is aborted with the caller's signal, or some time after its start or last restart. Linked by hand: a
- * signal of `AbortSignal.any` with a listener is kept for as long as the caller's signal exists (Node 24).
+ * A signal that is aborted with the caller's signal, or at the end of a given time that starts now or with `restart`.
+ * The signals are linked by hand, because a signal of `AbortSignal.any` with a listener is kept for as long as the
+ * caller's signal exists (Node 24).
  */
 export class TimeLimit {
   readonly #world: World;
@@ -31,17 +32,17 @@ export class TimeLimit {
     return this.#controller.signal;
   }
 
-  /** Whether the time limit caused the abort, not the caller. */
+  /** Whether the time limit caused the abort, rather than the caller. */
   get passed(): boolean {
     return this.#passed;
   }
 
-  /** Restarts the limit. Cheap enough for every line of a watch: the timer stays as it is. */
+  /** Restarts the limit. This is cheap enough for every line of a watch, because the timer is not replaced. */
   restart(): void {
     this.#endsAtMilliseconds = this.#world.monotonic() + this.#milliseconds;
   }
 
-  /** Removes the limit; the caller's signal still counts. */
+  /** Removes the limit; the caller's signal still applies. */
   lift(): void {
     this.#cancel();
   }

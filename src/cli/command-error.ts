@@ -1,18 +1,22 @@
 import { explainFailure } from '../failure.ts';
 import { ApiError } from '../kube/api-error.ts';
 
-/** An error with a message for the user. The exit status is 1. */
+/** An error with a message for the user. The command exits with status 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
-/** The error on one line, in kubectl's wording, so that users recognise it. */
+/**
+ * The error on one line, in kubectl's wording, so that users recognise it. Only an answer of the API server, or none,
+ * needs the session: without a kubeconfig it knows no server.
+ */
 export function explainCommandFailure(
   error: unknown,
-  { server, requestTimeoutSeconds }: { readonly server: string; readonly requestTimeoutSeconds: number },
+  session: { readonly server: string; readonly requestTimeoutSeconds: number },
 ): string {
   if (error instanceof CommandError) return `error: ${error.message}`;
   if (!(error instanceof ApiError)) return `error: ${explainFailure(error).split('\n', 1)[0]}`;
+  const { server, requestTimeoutSeconds } = session;
   switch (error.reason) {
     case 'TimedOut':
       return `Unable to connect to the server: ${server} did not answer within ${requestTimeoutSeconds} s (--request-timeout)`;
@@ -35,11 +39,13 @@ export function sentenceOf({ message }: ApiError): string {
   return message.replace(/\b[A-Z]+ \/\S+: (\d+ )?[A-Za-z]+: /g, '');
 }
 
-/** Names that differ more than this, relative to their length, are not suggested. */
+/** Names are not suggested if they differ by more than this share of their length. */
 const furthestShare = 0.5;
 const mostNames = 3;
 
-/** ` (did you mean x or y?)` with the names that the user may have meant, the nearest first, or an empty text. */
+/**
+ * ` (did you mean x or y?)` with the names that the user may have meant, most similar first. Empty if there are none.
+ */
 export function didYouMean(wanted: string, names: readonly string[]): string {
   const asTyped = wanted.toLowerCase();
   const furthest = Math.max(1, Math.floor(wanted.length * furthestShare));

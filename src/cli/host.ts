@@ -1,24 +1,27 @@
 import { homedir } from 'node:os';
 import { printable } from '../base/text.ts';
 
-/** The environment of a command, and where it writes. */
+/** The environment of a command: its outputs, and facts about the process. */
 export interface Host {
-  /** The program's name as the user calls it. */
+  /** The program's name as the user typed it. */
   readonly program: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
   /** Results go to standard output, everything else to standard error. */
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** To standard output as well, with this program's own control sequences. The same as `out` if absent. */
+  /**
+   * Also writes to standard output, but allows this program's own control sequences. If it is absent, `out` is used.
+   */
   readonly draw?: (text: string) => void;
   /** The current size and colours of the terminal, or `null` if standard output is not a terminal. */
   readonly terminal: () => Terminal | null;
   /**
-   * Calls back when the user interrupts, instead of exiting at once. Returns a function that unregisters the callback.
+   * Registers a callback for the moment when the user interrupts the command. The command then does not exit at once.
+   * Returns a function that unregisters the callback.
    */
   readonly onInterrupt: (callback: () => void) => () => void;
-  /** Milliseconds since 1970. Ages are relative to this time. */
+  /** The current time in milliseconds since 1970. Ages are relative to this time. */
   readonly wall: () => number;
 }
 
@@ -31,7 +34,7 @@ export interface Terminal {
 const defaultColumns = 80;
 const defaultRows = 24;
 
-/** A host that writes control sequences only through `draw`: most texts contain words from other programs or people. */
+/** A host that writes control sequences only through `draw`, because most texts quote other programs or people. */
 export const withoutControls = (host: Host): Host => ({
   ...host,
   out: (text) => host.out(printable(text)),
@@ -42,9 +45,9 @@ export const withoutControls = (host: Host): Host => ({
 /** Writes lines with colors, after making their text printable. */
 export const draw = (host: Host, text: string): void => (host.draw ?? host.out)(text);
 
-/** The host of this process. As a kubectl plugin, the program is named as the user called it. */
+/** The host of this process. If the program runs as a kubectl plugin, it has the name that the user typed. */
 export function realHost(): Host {
-  // A reader that ends early (`| head`) is not a failure.
+  // A reader that closes the pipe early (`| head`) is not a failure.
   process.stdout.on('error', () => undefined);
   const { env } = process;
   return {

@@ -2,7 +2,7 @@
 import { realHost } from './host.ts';
 import { runCli } from './run.ts';
 
-// No top-level await: a single executable needs a CommonJS bundle.
+// There is no top-level await here, because a single executable needs a CommonJS bundle.
 void main();
 
 async function main(): Promise<void> {

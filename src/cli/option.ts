@@ -2,29 +2,34 @@ import { Option } from 'commander';
 import { UsageError } from '../failure.ts';
 import { namespacePattern, type Parsed, parseDuration, read, unreadable, value } from '../options/flag.ts';
 
-// The kinds of options of the plugin's commands.
+// The kinds of options that the plugin's commands take.
 
 /** An option of a command, and how its text becomes a value. */
 export interface CommandOption<Value> {
-  /** In commander's syntax: `--for <duration>`. Without a placeholder it is a switch. */
+  /** In commander's syntax, such as `--for <duration>`. Without a placeholder the option is a switch. */
   readonly flags: string;
   readonly description: string;
   readonly defaultText?: string | undefined;
   /** The possible values, for completion. */
   readonly values?: readonly string[] | undefined;
   readonly parse: (text: string) => Parsed<Value>;
-  /** The option may be given several times: its value is a list. */
+  /** The option may be given several times, and its value is a list. */
   readonly repeats?: true;
 }
 
 export type CommandOptions = Readonly<Record<string, CommandOption<unknown>>>;
 
-/** The values of options by their fields: `undefined` if not given and without a default, `false` for a switch. */
+/**
+ * The values of options by field. An option that was not given and has no default is `undefined`; a switch that was not
+ * given is `false`.
+ */
 export type Values<Options extends CommandOptions> = {
   readonly [Field in keyof Options]: Options[Field] extends CommandOption<infer Value> ? Value : never;
 };
 
-/** Creates an option from its flags. With a default it always has a value. */
+/**
+ * Returns a function that creates options of one kind from their flags. An option with a default always has a value.
+ */
 export function optionKind<Value>(parse: (text: string) => Parsed<Value>, values?: readonly string[]) {
   function option(flags: string, description: string): CommandOption<Value | undefined>;
   function option(flags: string, description: string, defaultText: string): CommandOption<Value>;
@@ -40,7 +45,7 @@ export const oneNamespace = optionKind((given) =>
   namespacePattern.test(given) ? value(given) : unreadable('the name of a namespace'),
 );
 
-/** Milliseconds. As in kubectl, a plain number is in seconds. */
+/** A duration in milliseconds. As in kubectl, a plain number means seconds. */
 export const duration = optionKind((given) => parseDuration(/^\d+$/.test(given) ? `${given}s` : given));
 
 export const asList = (words: readonly string[]): string => `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
@@ -51,7 +56,7 @@ export const oneOf = <Word extends string>(...words: readonly Word[]) =>
     return word === undefined ? unreadable(asList(words)) : value(word);
   }, words);
 
-/** May be given several times. */
+/** An option that may be given several times. */
 export const severalTexts = (flags: string, description: string): CommandOption<readonly string[] | undefined> => ({
   flags,
   description,
@@ -65,7 +70,7 @@ export const toggle = (flags: string, description: string): CommandOption<boolea
   parse: () => value(true),
 });
 
-/** As commander returns it. */
+/** The option as commander needs it. */
 export function optionOf({ flags, description, defaultText, repeats }: CommandOption<unknown>): Option {
   const option = new Option(flags, description).default(defaultText);
   return repeats
@@ -73,12 +78,12 @@ export function optionOf({ flags, description, defaultText, repeats }: CommandOp
     : option;
 }
 
-/** The options that commander has read, by their names in camel case. */
+/** The options as commander has read them, by their names in camel case. */
 export type Texts = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 /**
- * The values that commander has read. An empty text is refused: it is usually an unset variable of a script, and as a
- * selector it would select every cluster. Throws `UsageError`.
+ * Converts the values that commander has read. An empty text is refused: it usually comes from an unset variable in a
+ * script, and as a selector it would select every cluster. Throws `UsageError`.
  */
 export function valuesOf<Options extends CommandOptions>(options: Options, texts: Texts): Values<Options> {
   const values = Object.entries(options).map(([field, one]) => {

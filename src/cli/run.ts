@@ -9,6 +9,7 @@ import { type CliCommand, commandFirst, plainNames } from './commands/command.ts
 import { complete, completionCommand } from './commands/completion.ts';
 import { diagnoseCommand } from './commands/diagnose.ts';
 import { explainCommand } from './commands/explain.ts';
+import { freezeCommand, unfreezeCommand } from './commands/freeze.ts';
 import { historyCommand } from './commands/history.ts';
 import { overrideCommand } from './commands/override.ts';
 import { planCommand } from './commands/plan.ts';
@@ -31,7 +32,7 @@ import { optionOf, type Texts, valuesOf } from './option.ts';
 
 // The command line of the plugin: finds the command, parses its options, prints help and errors.
 
-/** The headings of the help, with their commands in order. */
+/** The headings of the help, each with its commands in the order in which the help shows them. */
 export const commandGroups: Readonly<Record<string, readonly CliCommand[]>> = {
   'Show rollouts': [
     statusCommand,
@@ -47,6 +48,8 @@ export const commandGroups: Readonly<Record<string, readonly CliCommand[]>> = {
   'Change settings': [
     pauseCommand,
     resumeCommand,
+    freezeCommand,
+    unfreezeCommand,
     approveCommand,
     pinCommand,
     unpinCommand,
@@ -69,8 +72,8 @@ const exitFailed = 1;
 const exitMisused = 2;
 
 /**
- * Runs the command that the arguments name. Resolves to the exit status: 0, 2 for invalid usage, 1 for every other
- * failure or a negative result. Never rejects.
+ * Runs the command that the arguments name. Resolves to the exit status: 0 for success, 2 for invalid usage, 1 for
+ * every other failure or a negative result. Never rejects.
  */
 export async function runCli(words: readonly string[], given: Host): Promise<number> {
   const host = withoutControls(given);
@@ -112,7 +115,7 @@ export async function runCli(words: readonly string[], given: Host): Promise<num
   }
 }
 
-/** Expected and actual value from commander's own message. */
+/** A sentence with the expected and the actual value, derived from commander's own message. */
 function sentenceOf({ code, message }: CommanderError, argv: readonly string[]): string {
   const names = commands.map(({ name }) => name);
   const [, asked = ''] = argv;

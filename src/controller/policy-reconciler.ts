@@ -15,10 +15,10 @@ export interface PolicyContext {
   readonly isLeading: () => boolean;
 }
 
-/** The shortest time between two passes, because many clusters may change at once. */
+/** The shortest time between two passes. It bounds the work when many clusters change at once. */
 const intervalMilliseconds = 1000;
 
-/** Writes the statuses of all MySQLRolloutPolicies in one pass. No cluster depends on them. */
+/** Writes the statuses of all MySQLRolloutPolicies in one pass. No cluster depends on these statuses. */
 export class PolicyReconciler {
   readonly #context: PolicyContext;
   #lastAt = Number.NEGATIVE_INFINITY;
@@ -48,7 +48,7 @@ export class PolicyReconciler {
       try {
         await apiFor(signal).replaceStatus(policyKind, policy, { status });
       } catch (error) {
-        // It has changed and its watch event follows, or the CRD is older and has no status.
+        // The policy has changed, and its watch event follows; or the CRD is an older one without a status.
         if (!isConflict(error) && !isNotFound(error)) throw error;
       }
     }

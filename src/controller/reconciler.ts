@@ -13,6 +13,7 @@ import { whileOutstanding } from './questions/questions.ts';
 import { writeCompletion } from './status/complete-condition.ts';
 import { emit, emitStep } from './status/emit.ts';
 import { removeEndedOverrides } from './status/ended-overrides.ts';
+import { standingsOf } from './status/eviction-standings.ts';
 import { report } from './status/pass-report.ts';
 import { nextIn, writeWhenDue } from './status/write.ts';
 
@@ -34,7 +35,7 @@ export class Reconciler {
     this.#context = context;
   }
 
-  /** Rejects if the API server does not respond or refuses; the work queue retries with backoff. */
+  /** Rejects if the API server does not respond or refuses a request; the work queue then retries with backoff. */
   async reconcile(key: string, signal: AbortSignal): Promise<RunResult> {
     const context = this.#context;
     if (!context.isLeading()) return {};
@@ -48,12 +49,13 @@ export class Reconciler {
     const end = await act(pass);
     remember(pass.memory, end, context.world);
     if (end.kind === 'acted') {
-      // A step that only changes the revision of new pods replaces no member: the answers to checks still count for the
-      // step that does.
+      // A step that only changes at which revision new pods start replaces no member. So the answers to checks still
+      // count for the next step.
       if (end.step.kind !== 'setStrategy') context.checks.forget(key);
       emitStep(end, context);
     }
     const observed = end.report === 'cached' ? look(pass) : end.report;
+    if (observed !== null) context.standings.note(key, standingsOf(observed, context.cache));
     const next = observed && (await publish(observed, pass));
     if (end.kind === 'failed' && end.error !== undefined) throw end.error;
     return sooner(end, next);
@@ -63,6 +65,7 @@ export class Reconciler {
     this.#context.checks.forget(key);
     this.#context.fleet.evictions.setWaiting(key, false);
     this.#context.fleet.setAsking(key, false);
+    this.#context.standings.note(key, new Map());
     if (this.#memories.delete(key)) this.#context.metrics.forget(splitKey(key));
   }
 
@@ -82,13 +85,13 @@ async function act(pass: Pass<ClusterApi>): Promise<End> {
     rememberPrepared(pass.memory);
     observed = await lookAndAsk(pass);
   } catch (error) {
-    // No step may be done.
+    // If the cluster could not be observed, no step may be performed.
     return failedBy(error, pass, null);
   }
   if (observed === null) return nothingToReport;
   const { step, hold } = observed.decision;
   context.fleet.noteDecision(key, observed.decision);
-  // Another reconciliation follows the answer.
+  // The answer to the question that the rule waits for will start the next reconciliation.
   if (hold !== null && whileOutstanding(hold.rule) === 'nothing' && step.kind === 'none') return nothingToReport;
   if (step.kind === 'none') return { kind: 'nothing', report: observed };
   try {
@@ -99,8 +102,8 @@ async function act(pass: Pass<ClusterApi>): Promise<End> {
 }
 
 /**
- * Publishes what users see. Resolves to the milliseconds until the next write is due, or to `null` if only a change can
- * make one due.
+ * Publishes what users see. Resolves to the number of milliseconds until the next write is due, or to `null` if no
+ * write becomes due without a change.
  */
 async function publish(observed: Observation, pass: Pass<ClusterApi>): Promise<number | null> {
   const reported = report(observed);
@@ -110,7 +113,7 @@ async function publish(observed: Observation, pass: Pass<ClusterApi>): Promise<n
   try {
     statusIn = await writeWhenDue(reported, pass);
   } finally {
-    // The condition of the MySQLCluster is kept correct even if the MySQLRollout cannot be written.
+    // The MySQLCluster's condition must be correct even if the MySQLRollout cannot be written.
     await writeCompletion(reported, pass);
   }
   return nextIn(reported, statusIn, pass.memory);

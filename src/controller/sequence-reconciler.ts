@@ -18,16 +18,16 @@ export interface SequenceContext {
   readonly isLeading: () => boolean;
 }
 
-/** The shortest time between two writes of a status, because many clusters may change at once. */
+/** The shortest time between two writes of a status. It bounds the work when many clusters change at once. */
 const writeIntervalMilliseconds = 1000;
 
 /**
- * Wakes the clusters that are affected when a MySQLRolloutSequence's clusters change, and writes what users see of the
- * sequence. Clusters do not depend on it: each decides by itself.
+ * Wakes the affected clusters when the clusters of a MySQLRolloutSequence change, and writes the status of the
+ * sequence. Clusters do not depend on this status: each cluster decides by itself.
  */
 export class SequenceReconciler {
   readonly #context: SequenceContext;
-  /** When each sequence was written, on the monotonic clock. */
+  /** When each sequence was last written, on the monotonic clock. */
   readonly #writtenAt = new Map<string, number>();
 
   constructor(context: SequenceContext) {
@@ -64,7 +64,7 @@ export class SequenceReconciler {
     try {
       await apiFor(signal).replaceStatus(sequenceKind, record, { spec: record.spec, status });
     } catch (error) {
-      // The watch delivers the newer sequence, or its deletion, and another pass follows.
+      // The watch will deliver the newer sequence, or its deletion, and start another pass.
       if (isConflict(error) || isNotFound(error)) return requeue;
       throw error;
     }

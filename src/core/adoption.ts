@@ -1,10 +1,13 @@
 import type { Situation } from './situation.ts';
 import type { StatefulSetFacts } from './snapshot.ts';
 
-/** The pause after the first attempt. It doubles after each further attempt, up to the longest. */
+/** The pause after the first attempt. After each further attempt the pause doubles, up to the longest pause. */
 const firstPauseSeconds = 30;
 const longestPauseSeconds = 300;
-/** Older adoptions do not count: either the adoption lasted, or the attempts were already as rare as they get. */
+/**
+ * Adoptions older than this do not count. If the StatefulSet has not stayed adopted since, newer adoptions already lead
+ * to the longest pause.
+ */
 const adoptionCountsSeconds = 1800;
 
 function pauseSeconds(tries: number): number {
@@ -14,8 +17,9 @@ function pauseSeconds(tries: number): number {
 type StrategyFacts = Pick<StatefulSetFacts, 'labelled' | 'newPods' | 'strategy' | 'partition' | 'replicas'>;
 
 /**
- * Admission keeps RollingUpdate with partition = replicas: the StatefulSet controller replaces no pod, and creates
- * missing ones at the current revision (Kubernetes 1.36.3, stateful_set_utils.go, newVersionedStatefulSetPod).
+ * Whether admission keeps RollingUpdate with partition = replicas. The StatefulSet controller then replaces no pods,
+ * and creates missing pods at the current revision (Kubernetes 1.36.3, stateful_set_utils.go,
+ * newVersionedStatefulSetPod).
  */
 export const keepsRevisions = (one: StrategyFacts | null): boolean =>
   one !== null &&
@@ -24,22 +28,22 @@ export const keepsRevisions = (one: StrategyFacts | null): boolean =>
   one.strategy === 'RollingUpdate' &&
   one.partition === one.replicas;
 
-/** The StatefulSet controller replaces no pod. */
+/** Whether the StatefulSet controller replaces no pods. */
 export const replacesNobody = (one: StrategyFacts | null): boolean =>
   one?.strategy === 'OnDelete' || keepsRevisions(one);
 
-/** It has our label and the strategy that its labels request, and admission keeps it that way. */
+/** Whether the StatefulSet has our label and still has the strategy that its labels request. */
 export const isAdopted = (one: StrategyFacts | null): boolean => one?.labelled === true && replacesNobody(one);
 
-/** A dry run has shown that admission does not keep them. The controller tries again after a pause. */
+/** False for a while after a dry run has shown that admission does not keep new pods at the current revision. */
 export function mayKeepRevisions({ snapshot: { admissionProblem: problem }, deadlines }: Situation): boolean {
   return problem?.mode !== 'CurrentRevision' || deadlines.reached(problem.sinceSeconds, pauseSeconds(problem.tries));
 }
 
 /**
- * A dry run has shown that admission would not change MOCO's next write as this mode needs it. The controller tries
- * again after a pause. A StatefulSet that is already at OnDelete is not checked: it stays there, or its next write
- * shows that it does not.
+ * The problem that a dry run has found: admission would not change MOCO's next write in the way that the current mode
+ * needs. `null` if there is no such problem, or if it is time to try again. A StatefulSet that is already at OnDelete
+ * is not checked: if admission stops keeping it there, the next write of the StatefulSet shows that.
  */
 export function admissionProblem(
   situation: Situation,
@@ -54,7 +58,7 @@ export function admissionProblem(
 
 /**
  * A StatefulSet that keeps returning to RollingUpdate is adopted less and less often, so that two programs do not keep
- * overwriting one field. Meanwhile MOCO's partition controller continues.
+ * overwriting one field. Between two adoptions, MOCO's partition controller replaces the pods.
  */
 export function mayAdopt({ snapshot, deadlines }: Situation): boolean {
   const recent = snapshot.adoptionAgesSeconds.filter(
@@ -63,7 +67,10 @@ export function mayAdopt({ snapshot, deadlines }: Situation): boolean {
   return recent.length === 0 || deadlines.reached(Math.min(...recent), pauseSeconds(recent.length));
 }
 
-/** A pause never changes who replaces pods: it holds a first adoption, and allows one that restores protection. */
+/**
+ * A pause never changes which program replaces pods: it blocks a first adoption, but not an adoption that restores
+ * protection.
+ */
 export function isFirstAdoptionPaused({ snapshot, policy }: Situation): boolean {
   const wasAdopted = snapshot.statefulSet?.labelled === true || snapshot.wasAdopted;
   return policy.paused && policy.mode === 'OnDelete' && !wasAdopted;

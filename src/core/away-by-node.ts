@@ -1,10 +1,13 @@
 import { wasEndedByNode } from './member.ts';
 import type { Member, Situation } from './situation.ts';
 
-// Members that are away because of their nodes, as far as pods show it. Such a member is no evidence for or against a
+// Members that are away because of their nodes, judged by their pods. Such a member is no evidence for or against a
 // revision.
 
-/** Reasons of the condition DisruptionTarget that say that the node, or its loss, ended the pod (Kubernetes 1.36). */
+/**
+ * Reasons of the condition DisruptionTarget. Each of them means that the node, or the loss of the node, ended the pod
+ * (Kubernetes 1.36).
+ */
 const endedByNode: ReadonlySet<string> = new Set([
   'DeletionByTaintManager',
   'DeletionByPodGC',
@@ -13,18 +16,18 @@ const endedByNode: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The scheduler's messages about nodes that are out of service, or that cannot reach the pod's volume (Kubernetes 1.36,
- * plugins of the scheduler).
+ * Parts of the scheduler's messages about nodes that are out of service or that cannot reach the pod's volume (plugins
+ * of the scheduler in Kubernetes 1.36).
  */
 const wordsOfNodes = ['volume node affinity conflict', 'were unschedulable', 'untolerated taint'] as const;
-/** Its messages about the requests of the pod itself, which may come from the new template. */
+/** Parts of the scheduler's messages about the requests of the pod itself, which may come from the new template. */
 const wordsOfPods = ['Insufficient', "didn't match", "didn't have free ports", 'Too many pods'] as const;
 
 const saysOneOf = (message: string, words: readonly string[]): boolean => words.some((word) => message.includes(word));
 
 /**
- * The node of the member does not answer, has ended its pod, or is the only one that can take the next pod. An
- * unschedulable pod counts only if the scheduler's message is not about the requests of the pod.
+ * Whether the node of the member does not answer, has ended the pod, or is the only node that can run the next pod. An
+ * unschedulable pod counts only if the scheduler's message is not about the pod's own requests.
  */
 function isAwayByNode({ state, facts, evidence }: Member): boolean {
   if (state === 'unreachable' || wasEndedByNode(facts)) return true;
@@ -33,7 +36,7 @@ function isAwayByNode({ state, facts, evidence }: Member): boolean {
   return saysOneOf(evidence.message, wordsOfNodes) && !saysOneOf(evidence.message, wordsOfPods);
 }
 
-/** At least one member is away, and every member that is away is so because of its node. */
+/** Whether at least one member is away, and every member that is away is away because of its node. */
 export function awaitsNodesAlone({ members, missing }: Situation): boolean {
   const away = members.filter(({ participates }) => !participates);
   return missing.length === 0 && away.length > 0 && away.every(isAwayByNode);

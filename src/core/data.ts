@@ -1,13 +1,13 @@
 import { keepsRevisions } from './adoption.ts';
-import { opens, parseMysqlVersion } from './mysql-versions.ts';
+import { isEarlier, opens, parseMysqlVersion } from './mysql-versions.ts';
 import type { Situation } from './situation.ts';
 import type { DataRecord, DataRecordFacts, LastRun } from './snapshot.ts';
 
-// The newest revision whose mysqld has started on the data of a member. A revision is named after the hash of its
-// template, so comparing names is enough, and revisions need no order: a member may come back at the revision of its
-// data, and every other one except the update revision counts as older.
+// The data of a member belong to the revision of the newest mysqld that has started on them. A revision is named after
+// the hash of its template, so comparing names is enough. Revisions need no order: a member may come back at the
+// revision of its data, and every other revision except the update revision counts as older.
 
-/** After this time the claim is read again before a decision depends on it. */
+/** If the claim was read longer ago than this, it is read again before a decision depends on it. */
 const freshSeconds = 60;
 
 const recordOf = ({ snapshot }: Situation, ordinal: number): DataRecordFacts | undefined =>
@@ -17,8 +17,8 @@ const lastRunOf = ({ snapshot }: Situation, ordinal: number): LastRun | undefine
   snapshot.lastRuns.find((one) => one.ordinal === ordinal);
 
 /**
- * The newest revision whose mysqld has started on the data of the member. `null` if it is unknown: a mysqld may have
- * started on them without a record.
+ * The newest mysqld that has started on the data of the member. `null` if that mysqld is unknown, because another one
+ * may have started without a record.
  */
 export function dataOf(situation: Situation, ordinal: number): DataRecord | null {
   const lastRun = lastRunOf(situation, ordinal);
@@ -29,8 +29,9 @@ export function dataOf(situation: Situation, ordinal: number): DataRecord | null
 }
 
 /**
- * This process has not seen the mysqld of the member run. Another pod may have run since the record was made, unless
- * every pod that can have been created since has the recorded revision.
+ * Whether the record on the claim is still true. This process has not seen the mysqld of the member run, so another pod
+ * may have run since the record was made. That does not matter if every pod that can have been created since then has
+ * the recorded revision.
  */
 function isCurrent(
   { snapshot: { statefulSet }, members, updateRevision, currentRevision }: Situation,
@@ -42,17 +43,23 @@ function isCurrent(
   return isKept || revision === updateRevision || revision === pod?.facts.revision;
 }
 
-/** The member may come back at the revision: it is that of the newest mysqld that has started on its data. */
+/**
+ * The newest mysqld that has started on the data of the member has this revision. So the member may come back at the
+ * revision.
+ */
 export const isAt = (situation: Situation, ordinal: number, revision: string): boolean =>
   dataOf(situation, ordinal)?.revision === revision;
 
-/** The mysqld of the update revision may have started on the data of the member. */
+/** Whether the mysqld of the update revision may have started on the data of the member. */
 export function mayBeUpdated(situation: Situation, ordinal: number): boolean {
   const data = dataOf(situation, ordinal);
   return data === null || data.revision === situation.updateRevision;
 }
 
-/** A person may restore the member to the revision: its data are of that revision, or MySQL supports the downgrade. */
+/**
+ * Whether a person may restore the member to the revision: its data belong to that revision, or MySQL supports the
+ * downgrade.
+ */
 export function mayGoBackTo(situation: Situation, ordinal: number, revision: string): boolean {
   const data = dataOf(situation, ordinal);
   if (data === null || data.revision === revision) return data !== null;
@@ -72,7 +79,9 @@ const ordinalsOf = ({ members, missing }: Situation): readonly number[] => [
   ...missing,
 ];
 
-/** More than one revision is in use: only then may a member come back older than its data. */
+/**
+ * Whether more than one revision is in use. Only then may a member come back at a revision that is older than its data.
+ */
 const isRolling = ({ members, missing, updateRevision }: Situation): boolean =>
   updateRevision !== '' && (members.some(({ updated }) => !updated) || missing.length > 0);
 
@@ -81,9 +90,10 @@ export const unsureData = (situation: Situation): readonly number[] =>
   ordinalsOf(situation).filter((ordinal) => !lastRunOf(situation, ordinal)?.worked);
 
 /**
- * The members whose claims have to be read. Those of members with unknown data are read repeatedly. While new pods
- * start at the current revision, those of members that wait for the update are read once: a later process may find such
- * a member without a pod, and then only its claim shows at which revision it may come back.
+ * The members whose claims have to be read. If the data of a member are unknown, its claim is read repeatedly. While
+ * new pods start at the current revision, the claim of a member that waits for the update is read once. The controller
+ * may restart and find such a member without a pod, and then only the claim shows at which revision the member may come
+ * back.
  */
 export function unreadData(situation: Situation): readonly number[] {
   const { policy, deadlines, members, snapshot } = situation;
@@ -98,26 +108,64 @@ export function unreadData(situation: Situation): readonly number[] {
   });
 }
 
+/**
+ * Whether the last mysqld on the data of the member was killed, and none has been ready since. A record that says so is
+ * false only if this process has seen a later mysqld ready.
+ */
+export function wasKilled(situation: Situation, ordinal: number): boolean {
+  const lastRun = lastRunOf(situation, ordinal);
+  if (lastRun?.killed === true) return true;
+  return lastRun?.worked !== true && recordOf(situation, ordinal)?.record?.killed === true;
+}
+
 /** A mysqld that has to be recorded on the claim of a member's data. */
-export type DueRecord = Omit<LastRun, 'worked'>;
+export interface DueRecord extends LastRun {
+  /** If the claim already has a record, only `killed` is changed in that record. */
+  readonly onlyKilled?: true;
+}
 
 /**
- * Records that claims of members lack, as far as is known: that a mysqld of the update revision may have started on the
- * data, and so may have upgraded them; or that the previous one works on them, which is not recorded if no rollout led
- * to it. A record of the update revision stays, whichever mysqld works now.
+ * Records that the claims of members still lack. During a rollout there are two kinds: a mysqld of the update revision
+ * may have started on the data and upgraded them, or an older mysqld works on them. A record of the update revision
+ * stays, even if an older mysqld works now. Whether mysqld was killed is recorded at any time, because its exit code
+ * disappears with its pod.
  */
 export function dueRecords(situation: Situation): readonly DueRecord[] {
   const { snapshot, policy, updateRevision } = situation;
   const isUnderWay = isRolling(situation) || snapshot.memory.waiting !== null;
-  if (policy.mode !== 'OnDelete' || !isUnderWay || snapshot.cluster.deleting) return [];
-  return snapshot.lastRuns.flatMap(({ worked, ...run }) => {
+  if (policy.mode !== 'OnDelete' || snapshot.cluster.deleting) return [];
+  return snapshot.lastRuns.flatMap((run): readonly DueRecord[] => {
+    const { worked } = run;
     const known = recordOf(situation, run.ordinal);
-    const isNew = run.revision === updateRevision && (known === undefined || !isSame(known.record, run));
+    const isOtherEnd = worked && (known === undefined ? run.killed === true : known.record?.killed !== run.killed);
+    const ofItsEnd: readonly DueRecord[] = isOtherEnd ? [{ ...run, onlyKilled: true }] : [];
+    if (!isUnderWay) return ofItsEnd;
+    const isNew =
+      run.revision === updateRevision &&
+      (known === undefined || !isSameRecord(known.record, recordAfter(known.record, run)));
     const isUnknown =
       worked && known !== undefined && ![run.revision, updateRevision].includes(known.record?.revision ?? '');
-    return isNew || isUnknown ? [run] : [];
+    return isNew || isUnknown ? [run] : ofItsEnd;
   });
 }
 
-const isSame = (record: DataRecord | null, run: DataRecord): boolean =>
-  record?.revision === run.revision && record.image === run.image && record.version === run.version;
+/**
+ * The record that a claim should have, given the record that it has. A mysqld that may only be about to start replaces
+ * the record of an earlier version, because it may upgrade the data. It does not replace the record of a later version:
+ * until it works, it has not changed the data.
+ */
+export function recordAfter(known: DataRecord | null, due: DueRecord): DataRecord {
+  const { revision, image, version, killed, worked, onlyKilled } = due;
+  const end = killed ? { killed } : {};
+  if (known !== null && onlyKilled) {
+    return { revision: known.revision, image: known.image, version: known.version, ...end };
+  }
+  if (known !== null && !worked && isEarlier(versionOf(due), versionOf(known))) return { ...known, ...end };
+  return { revision, image, version, ...end };
+}
+
+export const isSameRecord = (record: DataRecord | null, other: DataRecord): boolean =>
+  record?.revision === other.revision &&
+  record.image === other.image &&
+  record.version === other.version &&
+  record.killed === other.killed;

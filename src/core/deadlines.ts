@@ -1,6 +1,6 @@
 /**
- * Compares ages with limits and remembers which limit is reached first. Every comparison of a decision goes through
- * here, so that no limit is forgotten when the next decision is scheduled.
+ * Compares ages with limits and remembers which limit is reached first. A decision makes every such comparison here, so
+ * that no limit is forgotten when the next decision is scheduled.
  */
 export class Deadlines {
   #soonestSeconds = Number.POSITIVE_INFINITY;
@@ -13,7 +13,7 @@ export class Deadlines {
     return false;
   }
 
-  /** Seconds until the first limit that was compared and not yet reached; `null` when time alone changes nothing. */
+  /** Seconds until the first limit that was compared but not yet reached; `null` if no such limit exists. */
   get soonestSeconds(): number | null {
     return this.#soonestSeconds === Number.POSITIVE_INFINITY ? null : this.#soonestSeconds;
   }

@@ -48,14 +48,14 @@ const procedures: Readonly<Record<RolloutPolicy['mode'], Procedure>> = {
 export const decide = (snapshot: ClusterSnapshot, policy: RolloutPolicy): Decision =>
   decideBy(guards, snapshot, policy);
 
-/** The same with other gates, so that tests can show what each gate prevents. */
+/** Decides with a different table of gates, so that tests can show what each gate prevents. */
 export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutPolicy): Decision {
   const situation = survey(snapshot, policy);
   const procedure = procedures[policy.mode];
   const stale = situation.members.filter((member) => !member.updated).length;
   const complete = isComplete(situation, stale);
   lookAgain(situation);
-  const { next, unread } = choose(situation, procedure, by);
+  const { next, unread, beside } = choose(situation, procedure, by);
   const { outcome, asks, pass } = watched(situation, next, complete);
   const { step, hold, blocked } = withNewPods(situation, outcome, by);
   const stepEffects = effects(situation, step);
@@ -75,6 +75,7 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
     asks: together([
       ...asksOf(hold, situation),
       ...asksBeside(situation, outcome, by),
+      ...beside.flatMap((one) => [...asksOf(one.hold, situation), ...asksBeside(situation, one, by)]),
       ...[blocked, ...unread].flatMap((one) => asksOf(one, situation)).filter(({ kind }) => ofMembers.includes(kind)),
       ...(asks ? [{ kind: 'checks' } as const] : []),
       ...ofFacts(situation),
@@ -86,45 +87,58 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
   };
 }
 
-/** These questions also cover members that were passed over. */
+/** Questions of these kinds also cover members that were passed over. */
 const ofMembers: readonly QuestionKind[] = ['recreatable', 'clones'];
 
 /**
- * Chooses the next candidate: the first one whose effects no gate holds, otherwise the first hold. A candidate whose
- * write failed keeps its place, since that write is retried first. So does a candidate that only waits until new pods
- * start at the update revision: a hold of another member would keep new pods at the current revision forever. If a
- * candidate only waits for the cluster's turn, that is what the rollout waits for, even if other candidates are held
- * too.
+ * Chooses the next candidate: the first one without a hold or, if all have holds, the first one. A candidate whose
+ * write failed keeps its place, because that write is retried first. A candidate that only waits until new pods start
+ * at the update revision also keeps its place: otherwise a hold of another member would keep new pods at the current
+ * revision forever. If a candidate only waits for the cluster's turn, the rollout waits for that turn, even if other
+ * candidates are held too.
  *
- * `unread` has the holds of candidates that were passed over and whose facts have to be read again before they may be
- * replaced.
+ * A line outside the rollout is tried even while the rollout is held or has nothing to do.
+ *
+ * `unread` has the holds of candidates that were passed over because their facts have to be read again before a
+ * replacement. `beside` has the held candidates outside the rollout. Each of these candidates has its questions asked:
+ * otherwise the first candidate would keep the others waiting for answers.
  */
 function choose(
   situation: Situation,
   procedure: Procedure,
   all: Guards,
-): { readonly next: NextStep; readonly unread: readonly Hold[] } {
+): { readonly next: NextStep; readonly unread: readonly Hold[]; readonly beside: readonly NextStep[] } {
   const by = asksOutOfTurn(situation) ? turnsLast(all) : all;
   const unread: Hold[] = [];
   let turn: NextStep | null = null;
-  for (const { candidates, yields } of Object.values(procedure)) {
+  let ofRollout: NextStep | null = null;
+  const beside: NextStep[] = [];
+  for (const line of Object.values(procedure)) {
+    if (ofRollout !== null && !line.beside) continue;
     let first: NextStep | null = null;
-    for (const candidate of candidates(situation)) {
+    for (const candidate of line.candidates(situation)) {
       const hold = closed(situation, candidate, by);
       const other = hold?.rule === 'RevisionsKept' ? closed(situation, candidate, withoutKept(by)) : hold;
-      if (other === null || isOfItsWrite(other.rule)) return { next: { candidate, hold }, unread };
+      if (other === null || isOfItsWrite(other.rule)) {
+        if (candidate.kind !== 'none') return { next: { candidate, hold }, unread, beside: [] };
+        first = { candidate, hold };
+        break;
+      }
       if (other.rule === 'RecreationUnknown' || other.rule === 'CloneUnknown') unread.push(other);
+      if (line.beside) beside.push({ candidate, hold });
       if (isTurn(other.rule)) turn ??= { candidate, hold };
       first ??= { candidate, hold };
     }
-    if (first !== null && !yields) return { next: turn ?? first, unread };
+    if (!line.beside && first !== null && !line.yields) ofRollout = first.hold === null ? first : (turn ?? first);
   }
-  return { next: turn ?? { candidate: { kind: 'none' }, hold: null }, unread };
+  const next = ofRollout ?? turn ?? { candidate: { kind: 'none' }, hold: null };
+  const isIdle = next.candidate.kind === 'none' && next.hold === null;
+  return { next: isIdle ? (beside[0] ?? next) : next, unread, beside };
 }
 
 /**
- * An answer blocked the step when the cluster had its turn. The cluster asks again without a turn, so that it does not
- * occupy one that it could not use.
+ * When the cluster had its turn, a missing answer blocked the step. The cluster then asks again without a turn, so that
+ * it does not occupy a turn that it cannot use.
  */
 const asksOutOfTurn = ({ snapshot: { memory } }: Situation): boolean => memory.shown !== null && isAnswer(memory.shown);
 
@@ -133,7 +147,10 @@ const turnsLast = (by: Guards): Guards =>
 
 const withoutKept = (by: Guards): Guards => new Map([...by].filter(([rule]) => rule !== 'RevisionsKept'));
 
-/** The revision of new pods is set first. It does not change what the rollout waits for. */
+/**
+ * If new pods have to start at a different revision, the step that changes this comes first. The hold that is reported
+ * stays the same.
+ */
 function withNewPods(
   situation: Situation,
   outcome: NextStep,
@@ -143,7 +160,8 @@ function withNewPods(
   const change = newPodsStep(situation, outcome);
   const blocked = change === null ? null : closed(situation, change, by);
   if (change === null || blocked !== null) {
-    const isBlocked = hold?.rule === 'RevisionsKept' || blocked?.rule === 'ClaimTerminating';
+    const isBlocked =
+      hold?.rule === 'RevisionsKept' || blocked?.rule === 'ClaimTerminating' || blocked?.rule === 'CloneImpossible';
     return hold === null
       ? { step: candidate, hold, blocked }
       : { step: { kind: 'none' }, hold: (isBlocked ? blocked : null) ?? hold, blocked };
@@ -152,16 +170,19 @@ function withNewPods(
   return { step: change, hold: isOver ? null : hold, blocked };
 }
 
-/** The rule only waits for an answer that is asked for last, so nothing else is missing. */
+/** Whether the rule only waits for an answer to a question that is asked last, once nothing else blocks the step. */
 function awaitsLast({ rule }: Hold): boolean {
   const kind = awaitedBy(rule);
   return kind !== undefined && asked[kind].last === true;
 }
 
-/** What the candidate needs to know in addition to the question of its hold, if nothing else holds it. */
+/**
+ * More questions than the one that the candidate's hold asks. They come from the next holds, as long as each of these
+ * only waits for an answer to a question that is asked last.
+ */
 function asksBeside(situation: Situation, { candidate, hold }: NextStep, by: Guards): readonly Question[] {
   const beside: Question[] = [];
-  // Questions alone set no deadline.
+  // These questions must not set a deadline.
   const now = { ...situation, deadlines: new Deadlines() };
   let left = by;
   for (let awaited = hold; awaited !== null && awaitsLast(awaited); ) {
@@ -173,7 +194,10 @@ function asksBeside(situation: Situation, { candidate, hold }: NextStep, by: Gua
   return beside;
 }
 
-/** A hold that is covered by another one has not ended: users see it again later with the time at which it began. */
+/**
+ * Earlier holds that are now hidden by another hold but have not ended. When users see such a hold again, it still
+ * shows the time at which it began.
+ */
 function beneath(situation: Situation, { candidate }: NextStep, hold: Hold | null, by: Guards): readonly Hold[] {
   if (hold === null) return [];
   const { shown, earlier } = situation.snapshot.memory;
@@ -184,7 +208,7 @@ function beneath(situation: Situation, { candidate }: NextStep, hold: Hold | nul
   );
 }
 
-/** Questions that no rule asks, since no hold depends on their answers. */
+/** Questions that no rule asks, because no hold depends on their answers. */
 function ofFacts(situation: Situation): readonly Question[] {
   const { statefulSet, members } = situation.snapshot;
   const mayUpdateInPlace = statefulSet?.observed === true && members.some(({ inPlace }) => inPlace !== null);
@@ -203,7 +227,7 @@ const detailsOf = ({ snapshot }: Situation): Question => ({
   contention: snapshot.contention !== null,
 });
 
-/** A rollout is over once it is complete, not once every pod has the new label. */
+/** A rollout is over once it is complete. That may be later than the moment at which every pod has the new label. */
 function isStuck(situation: Situation, complete: boolean, hold: Hold | null): boolean {
   const { snapshot, policy, deadlines } = situation;
   if (complete || (hold !== null && isRequestedByUser(hold.rule))) return false;
@@ -213,7 +237,7 @@ function isStuck(situation: Situation, complete: boolean, hold: Hold | null): bo
   return deadlines.reached(sinceSeconds, policy.progressDeadlineSeconds);
 }
 
-/** A member that only waits for its role counts as done: MOCO sets the role without another step. */
+/** A member that only waits for its role counts as done, because MOCO sets the role without another step. */
 function isComplete(situation: Situation, stale: number): boolean {
   const { snapshot, members, missing } = situation;
   return (

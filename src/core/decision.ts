@@ -7,14 +7,14 @@ import type { Recreated } from './sentences.ts';
 import type { Situation } from './situation.ts';
 import type { Step } from './step.ts';
 
-// The result of a decision, and what a procedure is.
+// The result of a decision, and the lines of a procedure.
 
 export type { Hold, HoldRule } from './rules/catalogue.ts';
 export type { Step, StepKind, Target } from './step.ts';
 
 /**
- * What happens to a member, in one word that people can filter by. The catalogue of rules contains neither verdicts nor
- * states of members: a rule is a reason that somebody can end, and these only describe.
+ * What happens to a member, as a single term that people can filter by. Verdicts and states of members are not in the
+ * catalogue of rules: they only describe a member, whereas every rule names a wait that can end.
  */
 export type VerdictKind =
   | 'Updated'
@@ -39,7 +39,7 @@ export interface MemberReport {
   readonly state: MemberState | 'missing';
   readonly evidence: Evidence | null;
   readonly verdict: VerdictKind;
-  /** How its pod came back, if somebody else deleted it in this rollout. */
+  /** How the member's pod was recreated, if another program or a person deleted the pod during this rollout. */
   readonly recreated: Recreated | null;
   /** The hold that blocks the member, if any. */
   readonly rule: HoldRule | null;
@@ -50,13 +50,13 @@ export interface Decision {
   readonly effects: readonly Effect[];
   readonly hold: Hold | null;
   /**
-   * Earlier holds (`memory.shown`, `memory.earlier`) that still hold the same step but come after `hold` in the
+   * Earlier holds (`memory.shown`, `memory.earlier`) that still block the same step but come after `hold` in the
    * catalogue.
    */
   readonly beneath: readonly Hold[];
-  /** By ordinal, including the missing ones. */
+  /** All members by ordinal, including missing ones. */
   readonly members: readonly MemberReport[];
-  /** Members whose revision is not the StatefulSet's update revision, including terminating ones. */
+  /** How many members do not have the StatefulSet's update revision, including terminating ones. */
   readonly stale: number;
   /** An updated member has verified the update revision by participating for minReadySeconds. */
   readonly verified: boolean;
@@ -67,19 +67,20 @@ export interface Decision {
    * current generation.
    */
   readonly complete: boolean;
-  /** The rollout has not progressed for progressDeadlineSeconds, and no user requested the wait. */
+  /** The rollout has made no progress for progressDeadlineSeconds, and no user has requested the wait. */
   readonly progressDeadlineExceeded: boolean;
-  /** Members are away, each because of its node: no evidence against the revision. */
+  /** Members are away, and each of them is away because of its node. That is no evidence against the revision. */
   readonly awaitsNodes: boolean;
   /**
-   * What the decision depends on and does not know, or has not read recently enough. At most one question of each kind.
+   * The questions on which the decision depends, and which have no answer or no recent one. At most one question of
+   * each kind.
    */
   readonly asks: readonly Question[];
-  /** What is asked again right before the step is written. */
+  /** The questions that are asked again right before the step is written. */
   readonly asksAgain: readonly Question[];
-  /** The checks that watch the cluster do not fail, as far as is known. True if no checks watch it. */
+  /** No check that watches the cluster is known to fail. Also true if no check watches the cluster. */
   readonly checksPass: boolean;
-  /** Seconds until time alone could change this decision; `null` when only an event can. */
+  /** Seconds after which this decision could change without any event; `null` if only an event can change it. */
   readonly requeueAfterSeconds: number | null;
 }
 
@@ -88,18 +89,23 @@ export interface NextStep {
   readonly hold: Hold | null;
 }
 
-/** A line of a procedure: which member is next, and how it is replaced. It checks no gate. */
+/** A line of a procedure says which member is next, and how it is replaced. Gates are checked elsewhere. */
 export interface ProcedureLine {
   /** The members that the line covers, for SPEC.md. */
   readonly takes: string;
-  /** Steps in the order of preference. The first one that no gate holds is done. */
+  /** Steps in order of preference. The first step that no gate holds is done. */
   readonly candidates: (situation: Situation) => readonly Step[];
   /**
-   * If all of its candidates are held and none waits to retry a write, the next line is tried. Otherwise the first
-   * candidate's hold ends the procedure.
+   * If all candidates of this line are held and none waits to retry a write, the next line is tried. Otherwise the
+   * first candidate's hold ends the procedure.
    */
   readonly yields?: true;
+  /**
+   * The line is outside the rollout. Its candidates are tried even while the rollout is held, and its hold is shown
+   * only while the rollout has nothing to do.
+   */
+  readonly beside?: true;
 }
 
-/** Lines by name, in order. */
+/** The lines by name, in the order in which they are tried. */
 export type Procedure = Readonly<Record<string, ProcedureLine>>;

@@ -3,17 +3,19 @@ import { hasNeverStarted } from './member.ts';
 import type { Member, Situation } from './situation.ts';
 import type { Step } from './step.ts';
 
-// What each kind of step does to the cluster and to its members. Gates and confirmation follow from it.
+// What each kind of step does to the cluster and to its members. These effects decide which gates the step has to pass,
+// and whether it is confirmed.
 
-/** What a step does to a cluster or to one of its members. The text is for SPEC.md. */
+/** The effects that a step can have on a cluster or on one of its members. The texts are for SPEC.md. */
 export const effectKinds = {
   writes: 'something is written',
   acts: 'the rollout moves, in a mode in which this program moves it',
+  rolls: 'the rollout reaches a member that may work: other clusters may have to go first',
   proceeds: 'more happens than the replacement of members that are down',
   adopts: 'this program begins to replace the pods of the StatefulSet',
   keeps: 'new pods start at the previous revision of their members',
   updatesNew: 'new pods start at the update revision',
-  comesUpdated: 'a member whose pod somebody else deletes comes back at the update revision',
+  comesUpdated: 'a member whose pod another client deletes comes back at the update revision',
   restores: 'the pod of the member is replaced by one at its previous revision',
   handsOver: 'another program replaces the pods of the StatefulSet from now on',
   ends: 'the rollout is over',
@@ -46,13 +48,14 @@ export interface Effect {
 }
 
 /**
- * Whether a step with this effect is confirmed: everything is read again without a cache, and the step continues only
- * if the decision is still the same. The cache may be two minutes old, and then miss a member that serves again, or a
- * pause. Steps that only protect members are not delayed by a confirmation.
+ * Whether a step with this effect is confirmed: everything is read again without a cache, and the step is done only if
+ * the decision is still the same. The cache may be two minutes old, and may lack a pause or a member that serves again.
+ * Steps that only protect members are not delayed by a confirmation.
  */
 const needsFreshFacts: Readonly<Record<EffectKind, boolean>> = {
   writes: false,
   acts: false,
+  rolls: true,
   proceeds: false,
   adopts: false,
   keeps: false,
@@ -85,8 +88,8 @@ export const isConfirmed = (kinds: Iterable<EffectKind>): boolean => [...kinds].
 
 type OfStep<Kind extends Step['kind']> = Extract<Step, { readonly kind: Kind }>;
 /**
- * The effects on each target of the step, or on the cluster (`member` is `null`). The compiler demands a line for each
- * kind of step.
+ * The effects on each target of the step or, if `member` is `null`, on the cluster. The compiler demands a line for
+ * each kind of step.
  */
 type Table = {
   readonly [Kind in Step['kind']]: (situation: Situation, member: Member | null, step: OfStep<Kind>) => Kinds;
@@ -98,7 +101,7 @@ const when = (holds: boolean, ...kinds: Kinds): Kinds => (holds ? kinds : []);
 /** Effects of the step as a whole, no matter which members it changes. */
 const moves: Kinds = ['writes', 'acts', 'proceeds'];
 
-/** It does not work and will not recover by itself, unlike a member that only lags behind. */
+/** The member does not work and does not recover by itself, unlike a member that only lags behind. */
 const isBroken = ({ state, participates, crashLoop }: Member): boolean =>
   state === 'down' || (!participates && crashLoop !== null);
 
@@ -111,27 +114,36 @@ function podGoes({ primary }: Situation, member: Member | null): Kinds {
     'brings',
     'removes',
     'freesClaims',
-    ...when(state !== 'down', 'proceeds', 'stops', 'mustReturn'),
-    // Without a primary writes have stopped, and every step is a repair.
+    ...when(state !== 'down', 'rolls', 'proceeds', 'stops', 'mustReturn'),
+    // Writes have already stopped if there is no primary, and then every step is a repair.
     ...when(!isBroken(member) && primary?.participates === true, 'risks'),
     ...when(participates, 'reduces'),
     ...when(works, 'takesHealthy'),
     ...when(works || facts.ready, 'leavesService'),
     ...when(participates && leads, 'movesPrimary'),
-    // Also between two attempts of a crash loop: MOCO can reach the member, and fails over only while it reaches enough
-    // members.
+    // A crash-looping member also has this effect: MOCO can reach the member between two attempts, and MOCO fails over
+    // only while it reaches enough members.
     ...when(state !== 'down' && !leads, 'losesRelayLog'),
   ];
 }
 
 /**
- * Containers of a running pod restart, or continue with the revision's resources: a lower memory limit may get one
- * killed.
+ * Containers of a running pod restart, or continue with the resources of the update revision. A lower memory limit may
+ * get a container killed.
  */
-const restartsInPlace: Kinds = ['brings', 'changesInPlace', 'risks', 'reduces', 'takesHealthy', 'leavesService'];
+const restartsInPlace: Kinds = [
+  'rolls',
+  'brings',
+  'changesInPlace',
+  'risks',
+  'reduces',
+  'takesHealthy',
+  'leavesService',
+];
 
-/** The first half of an update: only rules that hold every step also hold the second half. */
+/** The first half of the update of a primary. Only rules that hold every step can hold the second half. */
 const isDemoted: Kinds = [
+  'rolls',
   'brings',
   'freesClaims',
   'mustReturn',
@@ -141,6 +153,18 @@ const isDemoted: Kinds = [
   'leavesService',
   'movesPrimary',
 ];
+
+/** The role of primary leaves the node. The pod of the old primary stays, whether or not it is evicted later. */
+const movesOff: Kinds = ['reduces', 'takesHealthy', 'leavesService', 'movesPrimary'];
+
+/**
+ * A member's pod ends because its node is being taken out of service. The next pod starts at the same revision, because
+ * a stale member is only evicted while new pods keep its revision.
+ */
+const leavesNode = (situation: Situation, member: Member | null): Kinds =>
+  podGoes(situation, member).filter(
+    (kind) => kind !== 'rolls' && kind !== 'risks' && (kind !== 'brings' || member?.updated === true),
+  );
 
 const table: Table = {
   none: ({ policy }) => (policy.mode === 'MOCO' ? ['awaitsMoco', 'ends'] : ['acts', 'proceeds', 'ends']),
@@ -171,10 +195,10 @@ const table: Table = {
     }
   },
   delete: podGoes,
-  evict: podGoes,
+  evict: (situation, member, { rule }) => (rule === 'NodeLeaving' ? leavesNode : podGoes)(situation, member),
   setPartition: (situation, member, { targets }) => {
     if (situation.policy.mode === 'MOCO') return [member === null ? 'awaitsMoco' : 'mocoTakes'];
-    // Every pod created at that ordinal from now on starts updated.
+    // From now on, every new pod at the ordinal of the partition starts at the update revision.
     return member === null && targets.length === 0 ? [...moves, 'updatesNew'] : podGoes(situation, member);
   },
   updateInPlace: (_, member, { rule }) => {
@@ -182,12 +206,12 @@ const table: Table = {
     return rule === 'NothingRestarts' ? ['brings', 'changesInPlace'] : restartsInPlace;
   },
   resizeInPlace: (_, member) => (member === null ? moves : restartsInPlace),
-  demote: (_, member) => (member === null ? moves : isDemoted),
+  demote: (_, member, { rule }) => (member === null ? moves : rule === 'NodeLeaving' ? movesOff : isDemoted),
 };
 
 export const stepKinds = Object.keys(table) as readonly Step['kind'][];
 
-/** The members on whose pods the step, or the next one, acts. */
+/** The members whose pods are changed by this step or by the step that must follow it. */
 export function membersOf({ members }: Situation, step: Step): readonly Member[] {
   const targets = 'targets' in step ? step.targets : step.kind === 'promoteRevision' ? step.before : [];
   const ordinals = targets.map(({ ordinal }) => ordinal);

@@ -10,9 +10,9 @@ import type {
 } from './snapshot.ts';
 import type { Target } from './step.ts';
 
-// The expected facts after a wait or a step.
+// The facts that a plan expects after a wait or a step.
 
-/** Every running member serves in its role, and MOCO reports it. */
+/** Every running member serves in its role, and MOCO reports that. */
 export function recovered(snapshot: ClusterSnapshot): ClusterSnapshot {
   const { cluster } = snapshot;
   const well = everyMember(snapshot, (member) => serving(member, member.ordinal === cluster.primaryIndex));
@@ -32,7 +32,7 @@ export function recovered(snapshot: ClusterSnapshot): ClusterSnapshot {
   };
 }
 
-/** The mysqld of each member has worked at the revision of its pod. */
+/** Assumes that the mysqld of each member has worked at the revision of its pod. */
 function havingWorked(snapshot: ClusterSnapshot): ClusterSnapshot {
   const { members, lastRuns } = snapshot;
   const runs = members.map(({ ordinal, revision }): LastRun => {
@@ -43,7 +43,7 @@ function havingWorked(snapshot: ClusterSnapshot): ClusterSnapshot {
   return { ...snapshot, lastRuns: [...runs, ...others] };
 }
 
-/** Every replica keeps up. Only the controller can ask for that. */
+/** Assumes that every replica keeps up. In a real rollout only the controller can find that out. */
 export function caughtUp(snapshot: ClusterSnapshot): ClusterSnapshot {
   const replicationDelays = snapshot.members.map(({ uid }) => ({
     uid,
@@ -54,23 +54,27 @@ export function caughtUp(snapshot: ClusterSnapshot): ClusterSnapshot {
   return { ...snapshot, replicationDelays };
 }
 
-/** The StatefulSet controller has recreated their pods from the update revision, and they serve. */
+/**
+ * The StatefulSet controller has recreated the pods of these members, at the update revision by default, and the new
+ * pods serve.
+ */
 export function replaced(
   snapshot: ClusterSnapshot,
   gone: readonly Pick<Target, 'ordinal' | 'resourceVersion'>[],
+  revisionOf: (before: MemberFacts) => string = () => snapshot.statefulSet?.updateRevision ?? '',
 ): ClusterSnapshot {
-  const revision = snapshot.statefulSet?.updateRevision ?? '';
   const { primaryIndex } = snapshot.cluster;
   return changed(snapshot, gone, (member) =>
     serving(
       {
         ...withoutDemotion(member),
         uid: `${member.uid}'`,
-        revision,
+        revision: revisionOf(member),
         terminatingForSeconds: null,
         preventDelete: false,
         recreatable: justCreated,
-        nodeLeaves: false,
+        node: null,
+        leaving: null,
       },
       member.ordinal === primaryIndex,
     ),
@@ -93,7 +97,8 @@ export function withMissing(
         uid: `new-${ordinal}`,
         revision,
         recreatable: justCreated,
-        nodeLeaves: false,
+        node: null,
+        leaving: null,
       },
       ordinal === cluster.primaryIndex,
     ),
@@ -108,7 +113,7 @@ export function handedOn(snapshot: ClusterSnapshot, taken: readonly Pick<Target,
   return ordinals.includes(primaryIndex) ? (moved(snapshot, ordinals) ?? snapshot) : snapshot;
 }
 
-/** MOCO chooses the lowest ordinal that serves and is not replaced. `null` if there is none. */
+/** MOCO chooses the serving member with the lowest ordinal that is not replaced. `null` if there is no such member. */
 export function moved(snapshot: ClusterSnapshot, from: readonly number[]): ClusterSnapshot | null {
   const heir = snapshot.members.find(
     (member) =>
@@ -166,7 +171,7 @@ export function withoutDemotion(member: MemberFacts): MemberFacts {
   return { ...member, demote: false, demotedFor: null, demoteForSeconds: 0 };
 }
 
-/** The budgets once all members work again. Only a budget that another owner keeps closed stays closed. */
+/** The budgets once all members work again. A budget then stays closed only if MOCO did not create it. */
 export function openBudgets({ budgets, cluster }: ClusterSnapshot): ClusterSnapshot['budgets'] {
   return budgets.map((budget) =>
     budget.closed && !budget.ofMoco

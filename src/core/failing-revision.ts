@@ -2,20 +2,22 @@ import { type Evidence, provenForSeconds, stoppedInPlace, wasEndedByNode } from 
 import { type Member, type Situation, toRestore } from './situation.ts';
 import type { ContainerFacts, MemberFacts } from './snapshot.ts';
 
-// Whether the update revision works, fails, or has not shown either.
+// Whether the update revision works, fails, or is still unproven.
 
 export interface FailingMember {
   readonly member: number;
   readonly evidence: Evidence;
-  /** The name of the failing container, if it is not in the template: admission added it. */
+  /**
+   * The name of the failing container, if the template does not contain it because admission has added it to the pod.
+   */
   readonly injected?: string;
 }
 
 /**
- * A failed update stops the rollout: no other member gets that revision, not even one that is down, since it may still
- * come back at the old revision. Once one updated member has worked for minReadySeconds, the revision is verified. A
- * failure is remembered until the member works at the revision, because its pod may be recreated before anyone has
- * looked at it.
+ * A failed update stops the rollout. No other member gets the revision, not even a member that is down, because that
+ * member may still come back at the old revision. Once one updated member has worked for minReadySeconds, the revision
+ * is verified. A failure is remembered until the member works at the revision, because its pod may be recreated before
+ * a person has looked at the failure.
  */
 export function failingMember(situation: Situation): FailingMember | null {
   if (isVerified(situation)) return null;
@@ -46,9 +48,9 @@ function injectedIn({ facts }: Member, evidence: Evidence): Pick<FailingMember, 
 const works = ({ state, unsettled }: Member): boolean => state === 'participating' && unsettled?.for !== 'containers';
 
 /**
- * An updated member has participated for minReadySeconds: now, or earlier in this rollout. A role that is moving to
- * another member says nothing about the revision. A sidecar that has never been ready may keep the pod from being
- * Ready.
+ * Whether an updated member has participated for minReadySeconds, now or earlier in this rollout. A role that is moving
+ * to another member says nothing about the revision. Every sidecar must have been ready once, because a sidecar that is
+ * never ready keeps the pod from being Ready.
  */
 export function isVerified({ snapshot, policy, members, deadlines }: Situation): boolean {
   return (
@@ -64,7 +66,7 @@ const sidecarsWork = ({ facts: { containers } }: Member): boolean =>
   containers.every(({ part, ready, readySinceRestart }) => part === 'mysqld' || ready || readySinceRestart);
 
 /**
- * A failure that the revision itself may have caused. A node that is missing, or that ends the pod, is not the
+ * A failure that the revision itself may have caused. A node that is missing, or that terminates the pod, is not the
  * revision's fault.
  */
 function failure({ policy, deadlines, members }: Situation, member: Member): Evidence | null {
@@ -89,8 +91,8 @@ const containerOf = (evidence: Evidence | null): string | null =>
   evidence !== null && 'container' in evidence ? evidence.container : null;
 
 /**
- * mysqld, or an init container before it, has run and failed. Until one has failed, the member is only slow: its node
- * pulls an image or attaches a volume.
+ * Whether mysqld, or an init container before it, has run and failed. Until then the member is only slow, for example
+ * because its node pulls an image or attaches a volume.
  */
 function hasFailed({ containers, initContainers }: MemberFacts): boolean {
   return [...initContainers, ...containers.filter(({ part }) => part === 'mysqld')].some(ranAndFailed);

@@ -3,7 +3,7 @@ import { type Hold, type HoldRule, holdOf, holdRules, isOverridable, rulesOf } f
 import type { Situation } from './situation.ts';
 import type { Step } from './step.ts';
 
-// The table that says what a step needs: by effect, the rules that must not hold.
+// The table of what must be true before a step: for each effect, the rules that must not hold.
 //
 //     step --effects--> [stops member 2, reduces, brings ...]
 //                            |
@@ -13,7 +13,7 @@ import type { Step } from './step.ts';
 
 const refusalsOfNodes = rulesOf('refused');
 const terminating = ['MemberStuckTerminating', 'MemberTerminating'] as const;
-/** What the user has decided about when a member may get the update revision. */
+/** Rules by which the user decides when a member may get the update revision. */
 const ofTheUser = [
   'PrimaryWaitsForPinned',
   'AwaitingApproval',
@@ -23,11 +23,11 @@ const ofTheUser = [
   'CheckUnavailable',
 ] as const;
 const forOthers = [...rulesOf('fleet'), ...rulesOf('turn')] as const;
-/** Other clusters, and other members, go first. */
-const ofOthers = [...forOthers, ...rulesOf('roles'), 'AwaitingFailover', 'MemberTerminating'] as const;
+/** Rules by which the step waits for other members. */
+const ofOthers = [...rulesOf('roles'), 'AwaitingFailover', 'MemberTerminating'] as const;
 /**
- * Not StatefulSetNotObserved: adoption reads no revision, and MOCO keeps writing some StatefulSets until they are
- * adopted.
+ * Rules that block an adoption. StatefulSetNotObserved is not among them: an adoption depends on no revision, and MOCO
+ * keeps writing some StatefulSets until they are adopted.
  */
 const adoption = [
   'SettingsInvalid',
@@ -42,9 +42,15 @@ const adoption = [
   'PolicyGone',
 ] as const;
 
-/** This program may set the strategy of an adopted StatefulSet even while a person holds the rollout. */
+/**
+ * The only rules that keep this program from setting the strategy of an adopted StatefulSet. A person who holds the
+ * rollout does not prevent that.
+ */
 const ownStrategy = ['StatefulSetDeleting', 'Released', 'Offline', 'ForcedRollingUpdate'] as const;
-/** These mean that the StatefulSet is not ready for a step, not that a member has to keep its revision. */
+/**
+ * If one of these rules holds, the StatefulSet is not ready for a step. The rule does not mean that a member has to
+ * keep its revision.
+ */
 const ofTheStatefulSet: readonly HoldRule[] = [
   'StatefulSetDeleting',
   'StatefulSetNotObserved',
@@ -53,8 +59,8 @@ const ofTheStatefulSet: readonly HoldRule[] = [
 ];
 
 /**
- * By effect, the rules that must not hold for it. If several hold, the order of the catalogue decides which one is
- * shown, never that of this table.
+ * For each effect, the rules that must not hold. If several hold, the order of the catalogue decides which rule is
+ * shown, not the order of this table.
  */
 export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   writes: [...rulesOf('untouchable'), 'ConfirmationTooSlow', 'StepRefused'],
@@ -70,6 +76,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     ...ofTheUser,
     ...refusalsOfNodes,
     ...rulesOf('versions'),
+    'CloneImpossible',
   ],
   restores: [...ownStrategy, 'StatefulSetNotObserved'],
   handsOver: [
@@ -107,8 +114,8 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'MaxUnavailableReached',
     'ClusterNotHealthy',
   ],
-  // A switchover takes seconds, and starting it anew costs another one. So it continues under holds that end within
-  // seconds.
+  // A switchover takes seconds, and starting over would cost a second switchover. So a demotion continues under holds
+  // that end within seconds.
   keepsDemotion: [
     ...rulesOf('everything').filter(
       (rule) => rule !== 'StatefulSetDeleting' && rule !== 'StatefulSetNotObserved' && rule !== 'PolicyGone',
@@ -122,9 +129,10 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   brings: [...rulesOf('failing'), ...rulesOf('versions'), 'PartitionReached', 'RevisionsKept'],
   changesInPlace: ['AwaitingResize'],
   removes: ['MemberMissing', 'MemberProtected'],
-  freesClaims: ['ClaimTerminating', 'RecreationUnknown'],
+  freesClaims: ['ClaimTerminating', 'CloneImpossible', 'RecreationUnknown'],
   mustReturn: ['NodeTakesNoPods', 'SuccessorRefused', ...refusalsOfNodes],
-  risks: [...forOthers, 'UpdatedMemberNotParticipating', ...ofTheUser, 'CheckPending'],
+  rolls: forOthers,
+  risks: ['UpdatedMemberNotParticipating', ...ofTheUser, 'AwaitingNodeMaintenance', 'CheckPending'],
   stops: [
     ...ofOthers,
     'Cloning',
@@ -153,6 +161,8 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   takesHealthy: ['RestartNeeded', 'ForeignDemote', 'ClusterNotHealthy', 'BlockedByPDB', 'DisruptionControllerBehind'],
   leavesService: ['BackupRunning', 'BackupsUnreadable'],
   movesPrimary: [
+    'UpdatedMemberNotParticipating',
+    'NoReplicaElsewhere',
     'PrimaryWaitsForPinned',
     'RestartNeeded',
     'ForeignDemote',
@@ -172,7 +182,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
 export type Gates = typeof gates;
 export type Guards = ReadonlyMap<HoldRule, ReadonlySet<EffectKind>>;
 
-/** The inverse: by rule, in the order of the catalogue, the effects that it guards. */
+/** The inverse of the table: for each rule, in the order of the catalogue, the effects that it guards. */
 export function guardsOf(table: Gates): Guards {
   const kinds = Object.keys(table) as readonly EffectKind[];
   return new Map(holdRules.map((rule) => [rule, new Set(kinds.filter((kind) => table[kind].includes(rule)))]));
@@ -184,13 +194,13 @@ export const guards = guardsOf(gates);
 export const needsSlot = (kinds: readonly EffectKind[]): boolean =>
   kinds.some((kind) => gates[kind].includes('AwaitingFleetSlot'));
 
-/** An override of the rule is in force. A rule that cannot be overridden stays on, whatever the policy says. */
+/** Whether an override of the rule is in force. A rule that cannot be overridden stays on, whatever the policy says. */
 export const isOverridden = ({ overridden }: Situation, rule: HoldRule): boolean =>
   overridden.has(rule) && isOverridable(rule);
 
 /**
- * The first hold that blocks these effects of the step, or `null`. A rule that guards none of them is not evaluated,
- * and sets no deadline.
+ * The first hold that blocks these effects of the step, or `null`. A rule that guards none of these effects is not
+ * evaluated, and sets no deadline.
  */
 export function firstHold(situation: Situation, step: Step, all: readonly Effect[], by: Guards = guards): Hold | null {
   for (const [rule, kinds] of by) {
@@ -203,6 +213,6 @@ export function firstHold(situation: Situation, step: Step, all: readonly Effect
   return null;
 }
 
-/** Why the step may not be done now, or `null`. */
+/** The hold that blocks the step now, or `null`. */
 export const closed = (situation: Situation, step: Step, by: Guards = guards): Hold | null =>
   firstHold(situation, step, effects(situation, step), by);

@@ -1,8 +1,8 @@
 // The types of an update in place: what changes in a running pod, why a pod cannot be changed, and the settings.
 
 /**
- * What a resize and the following patch change in a running pod, so that it becomes what the update revision would have
- * created.
+ * What an update in place changes in a running pod, first by a resize and then by a patch. Afterwards the pod is as the
+ * update revision would have created it.
  */
 export interface InPlaceChange {
   /** What the resize still has to change. The patch follows once the kubelet has made the change. */
@@ -14,7 +14,7 @@ export interface InPlaceChange {
   readonly annotations: Readonly<Record<string, string | null>>;
   /** The containers that the kubelet restarts, with their new images. */
   readonly containers: readonly ContainerImage[];
-  /** Init containers have already finished, so the kubelet does not run them again. */
+  /** Init containers with their new images. They have already finished, so the kubelet does not run them again. */
   readonly initContainers: readonly ContainerImage[];
 }
 
@@ -23,28 +23,28 @@ export interface ContainerImage {
   readonly image: string;
 }
 
-/** The resources of one container that change, as Kubernetes' quantities by `cpu` and `memory`. */
+/** The changed resources of one container, by name (`cpu` or `memory`), as quantities of Kubernetes. */
 export interface ContainerResources {
   readonly name: string;
   readonly limits: Quantities;
   readonly requests: Quantities;
-  /** Its `resizePolicy` makes the kubelet restart it. */
+  /** The kubelet restarts the container for this change, because its `resizePolicy` demands that. */
   readonly restarts: boolean;
 }
 
 export type Quantities = Readonly<Record<string, string>>;
 
-/** A resize that is in progress, from the spec of the pod to its containers. */
+/** A resize. It begins when the pod's spec changes, and is done when the pod's containers have the new resources. */
 export interface Resize {
   /**
    * Containers that do not have their new resources yet, as the kubelet reports them. Empty once the resize is done.
    */
   readonly awaited: readonly string[];
-  /** Why the kubelet defers the resize, in its words, or `null`. */
+  /** The kubelet's message if it defers the resize, or `null`. */
   readonly deferred: string | null;
-  /** Seconds since the resize was requested, or since it was done. */
+  /** Seconds since the resize was requested. If the resize is done: seconds since it was done. */
   readonly forSeconds: number;
-  /** mysqld restarted since, which must not happen. */
+  /** mysqld has restarted since the resize was requested, which must not happen. */
   readonly mysqldRestarted: boolean;
 }
 
@@ -54,40 +54,43 @@ export type InPlaceUpdate =
       readonly kind: 'possible';
       readonly change: InPlaceChange;
       /**
-       * `null` if this program has not resized the pod, or if the kubelet refuses a resize that was for another
+       * `null` if this program has not resized the pod. Also `null` if the kubelet refuses a resize for a different
        * revision.
        */
       readonly resize: Resize | null;
     }
-  /** It needs another pod. Each reason is a sentence without a full stop. */
+  /** The member needs a new pod. Each reason is a sentence without a full stop. */
   | { readonly kind: 'impossible'; readonly reasons: readonly string[] };
 
-/** Containers of a member that an update in place has restarted, or is about to. */
+/** The containers of a member that an update in place has restarted or is about to restart. */
 export interface RestartInPlace {
-  /** By name, with the restart count that the update leads to. */
+  /** The restart count that each container will have after the update. */
   readonly restarts: Readonly<Record<string, number>>;
-  /** Containers that are not yet known to run the new image and to be ready. */
+  /** Containers that are not yet known to be ready with the new image. */
   readonly awaited: readonly string[];
-  /** Seconds for which all of them have been ready with the new image. 0 before that. */
+  /** Seconds for which all these containers have been ready with the new image. 0 while one of them is not. */
   readonly doneForSeconds: number;
-  /** mysqld restarted with them, which must not happen. */
+  /** mysqld has restarted together with these containers, which must not happen. */
   readonly mysqldRestarted: boolean;
 }
 
-/** A setting of the user, resolved. */
+/** The user's settings for updates in place, fully resolved. */
 export interface InPlaceSettings {
   readonly mode: 'Never' | 'IfPossible' | 'Only';
   readonly containers: readonly string[];
   readonly resources: boolean;
   /** Labels and annotations that may change in a running pod, by key. A trailing `*` matches any ending. */
   readonly metadata: readonly string[];
-  /** What happens to a primary whose containers have to restart. While one restarts, its pod is not ready. */
+  /**
+   * What happens to a primary whose containers have to restart. While a container restarts, the primary's pod is not
+   * ready.
+   */
   readonly primary: 'InPlace' | 'AfterSwitchover';
 }
 
 /**
- * Keys that only describe the pod for people, or that are read from the running pod whenever they are needed. Nothing
- * reads them only when a pod is created.
+ * The default allows keys that only describe the pod for people, or that programs read from the running pod whenever
+ * they need them. No program reads these keys only when the pod is created.
  */
 export const neverInPlace: InPlaceSettings = {
   mode: 'Never',

@@ -7,8 +7,8 @@ import type { MemberFacts, Moment } from './snapshot.ts';
 import type { Step } from './step.ts';
 
 // The other way to update a working member: its running pod is changed into what the update revision would have
-// created. Under OnDelete a pod counts as updated once its label says so. The label is written last: a member whose
-// resize does not end stays stale, and is replaced like any other.
+// created. Under OnDelete a pod counts as updated if its label names the update revision. The label is written last. So
+// if a resize never ends, the member stays stale and is replaced like any other member.
 
 export type StepInPlace = Extract<Step, { kind: 'updateInPlace' | 'resizeInPlace' }>;
 
@@ -18,7 +18,10 @@ export type StepInPlace = Extract<Step, { kind: 'updateInPlace' | 'resizeInPlace
  */
 const resizeLimitSeconds = 300;
 
-/** The next change on the way to an update without another pod, or `null`. Only a working member is changed. */
+/**
+ * The next change in place that brings the member closer to the update revision, or `null`. Only a working member is
+ * changed.
+ */
 export function stepInPlace(situation: Situation, member: Member): StepInPlace | null {
   const change = changeInPlace(situation, member);
   if (change === null) return null;
@@ -40,17 +43,17 @@ function changeInPlace(situation: Situation, { facts, state, settled }: Member):
   return supersedes(inPlace) || inPlace.resize === null || isResized(inPlace.resize) ? inPlace.change : null;
 }
 
-/** Its next resize replaces one that was for another revision. */
+/** The member needs another resize, which replaces its earlier resize for another revision. */
 const supersedes = (inPlace: MemberFacts['inPlace']): boolean =>
   inPlace?.kind === 'possible' && inPlace.change.resources.length > 0;
 
-/** A resize of it is in progress. */
+/** A resize of the member is in progress. */
 export const isBeingResized = ({ inPlace }: MemberFacts): boolean =>
   inPlace?.kind === 'possible' && inPlace.resize !== null && !isResized(inPlace.resize);
 
 const isResized = ({ awaited }: Resize): boolean => awaited.length === 0;
 
-/** A member whose resize is in progress, and what the kubelet reports about it. */
+/** A member that is being resized, and what the kubelet reports about the resize. */
 export interface AwaitedResize {
   readonly member: number;
   readonly containers: readonly string[];
@@ -60,10 +63,10 @@ export interface AwaitedResize {
 }
 
 /**
- * A due member that is being resized, or whose resize ended less than minReadySeconds ago. No other working member is
- * replaced meanwhile.
+ * The first due member that is being resized, or that was resized less than minReadySeconds ago. Until that time has
+ * passed, no other working member is replaced.
  *
- * @param asked a member whose own next resize replaces the resize that is in progress, and does not wait for it
+ * @param asked members that do not wait for their own earlier resize, because their next resize replaces it
  */
 export function awaitingResize(situation: Situation, asked: readonly Member[] = []): AwaitedResize | null {
   const { policy, deadlines } = situation;
@@ -81,9 +84,9 @@ export function awaitingResize(situation: Situation, asked: readonly Member[] = 
 }
 
 /**
- * The primary is changed without a switchover if no container restarts. If a container cannot start, the pod is not
- * ready, and then the primary's Service has no endpoint: so the primary moves first, unless the user wants it
- * otherwise. A single-member cluster has no member to switch over to.
+ * Whether the primary is changed without a switchover. No switchover is needed if no container restarts, and none is
+ * possible in a single-member cluster. If a restarted container cannot start, the pod is not ready, and then the
+ * primary's Service has no endpoint. So the primary moves first, unless the user wants it changed in place.
  */
 export function isUpdatedAsPrimary({ policy, replicas }: Situation, step: StepInPlace): boolean {
   const restarts = step.rule === 'ContainersRestart' || step.rule === 'ResizeRestartsContainers';
@@ -108,11 +111,11 @@ export function explainInPlace(update: InPlaceUpdate | NotAsked): string {
 export interface NeededRestart {
   readonly member: number;
   readonly reasons: readonly string[];
-  /** When the next window for restarts of sufficient length opens, within 30 days. */
+  /** When the next sufficiently long window for restarts opens, within 30 days. */
   readonly opensAt: string | null;
 }
 
-/** With `inPlace.mode: Only` a working member is replaced only once somebody allows it, or in a window for restarts. */
+/** With `inPlace.mode: Only`, a working member is replaced only after an approval or during a restart window. */
 export function restartNeeded(situation: Situation, member: Member): NeededRestart | null {
   const { policy, deadlines } = situation;
   if (policy.mode !== 'OnDelete' || policy.inPlaceUpdates.mode !== 'Only' || isApproved(situation)) return null;
@@ -124,8 +127,8 @@ export function restartNeeded(situation: Situation, member: Member): NeededResta
 }
 
 /**
- * The start of the next (or current) window for restarts of at least this length; `null` without one in the next 30
- * days.
+ * The start of the next (or current) window for restarts of at least this length; `null` if there is none in the next
+ * 30 days.
  */
 function nextRestartWindow(situation: Situation, primary: boolean): Moment | null {
   const { maintenance } = situation.snapshot;
@@ -139,6 +142,6 @@ function whyReplaced(inPlace: MemberFacts['inPlace']): readonly string[] {
   if (inPlace?.kind === 'notAsked') return ['it is not known yet what differs'];
   const { awaited = [], deferred = null } = inPlace?.resize ?? {};
   if (awaited.length === 0) return ['its last update in place is not done'];
-  const why = deferred === null ? '' : `, and defers it: ${withoutFullStop(deferred)}`;
+  const why = deferred === null ? '' : ` and is deferring the resize (${withoutFullStop(deferred)})`;
   return [`the kubelet has not resized ${awaited.join(', ')}${why}`];
 }

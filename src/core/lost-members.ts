@@ -1,41 +1,43 @@
 import { isAdopted, keepsRevisions, mayKeepRevisions } from './adoption.ts';
 import { dataOf, isAt, mayBeUpdated, mayGoBackTo } from './data.ts';
 import { isVerified } from './failing-revision.ts';
-import { firstHold } from './gates.ts';
+import { firstHold, isOverridden } from './gates.ts';
 import { hasNeverStarted } from './member.ts';
+import { cannotReadLogOfMissing } from './mysqld-data.ts';
 import { isStuckTerminating } from './rules/unavailable.ts';
 import type { KeptBecause, Recreated } from './sentences.ts';
 import { isApproved, type Member, pinnedBehind, type Situation, target } from './situation.ts';
 import type { Step } from './step.ts';
 
-// Members whose pods are recreated without a step of the rollout.
+// Members with pods that are recreated without a step of the rollout.
 
 /**
- * A member whose pod is terminating or gone without a step of the rollout. It comes back at its previous revision if
- * possible.
+ * A member with a pod that is terminating or gone without a step of the rollout. The member comes back at its previous
+ * revision if possible.
  */
 export interface Lost {
   readonly ordinal: number;
-  /** `null` if its pod does not exist. */
+  /** `null` if the member has no pod. */
   readonly member: Member | null;
 }
 
 export const isGoing = ({ state, facts }: Member): boolean =>
   state === 'terminating' || state === 'unreachable' || facts.phase === 'Failed';
 
-/** No step has replaced the member's pod. Without a record of the rollout there was no step. */
+/** No step has replaced the member's pod. If there is no record of a rollout, there was no step. */
 export const isUntaken = ({ members, snapshot: { memory } }: Situation, ordinal: number): boolean =>
   memory.waiting === null ||
   memory.waiting.includes(ordinal) ||
-  // The member is back at its previous revision, in a different pod from the one that a step replaced.
+  // The member has a different pod from the one that a step replaced, and is back at its previous revision.
   members.some(
     ({ facts, updated, ordinal: own }) =>
       own === ordinal && !updated && memory.taken.some((one) => one.ordinal === own && one.uid !== facts.uid),
   );
 
 /**
- * Whether somebody else updated a member while it was held, and whether its mysqld has started at the update revision,
- * so that it may have upgraded its data. `null` if that has not happened. The status may not contain it yet.
+ * Whether another program or a person updated a member while it was held. `started` means that the mysqld of the update
+ * revision has started and may have upgraded the data. `null` if the member was not updated that way. The status may
+ * not contain the event yet.
  */
 export function createdWhileHeld(situation: Situation, member: Member): 'created' | 'started' | null {
   const { waiting, createdWhileHeld: recorded } = situation.snapshot.memory;
@@ -48,7 +50,9 @@ export function createdWhileHeld(situation: Situation, member: Member): 'created
   return mayHaveStarted ? 'started' : 'created';
 }
 
-/** A step has deleted its pod to restore its previous revision, and no other pod exists yet. */
+/**
+ * A step has deleted the member's pod to restore the member's previous revision, and the next pod does not exist yet.
+ */
 export const isRestoring = ({ members, snapshot: { memory } }: Situation, ordinal: number): boolean => {
   const pod = members.find((member) => member.ordinal === ordinal);
   return memory.taken.some(
@@ -57,8 +61,8 @@ export const isRestoring = ({ members, snapshot: { memory } }: Situation, ordina
 };
 
 /**
- * An updated member that comes back at its previous revision: a step restores it, or somebody else has updated it and
- * its mysqld has never started.
+ * Whether an updated member comes back at its previous revision. Either a step restores the member, or another program
+ * or a person has updated it and the mysqld of the update revision has never started.
  */
 const isToGetBack = (situation: Situation, { ordinal }: Member): boolean =>
   isRestoring(situation, ordinal) || (isUntaken(situation, ordinal) && !mayBeUpdated(situation, ordinal));
@@ -80,8 +84,8 @@ export function lostMembers(situation: Situation): readonly Lost[] {
 }
 
 /**
- * Why a member whose pod somebody else deleted must not come back updated: it is held, or no member has shown that the
- * revision works. `null` if it may come back updated.
+ * Why a member must not come back updated after another program or a person deleted its pod: the member is held, or no
+ * member has shown that the revision works. `null` if the member may come back updated.
  */
 export function keptBecause(situation: Situation, { ordinal, member }: Lost): KeptBecause | null {
   const { policy, snapshot } = situation;
@@ -91,7 +95,10 @@ export function keptBecause(situation: Situation, { ordinal, member }: Lost): Ke
   const step: Step = { kind: 'delete', rule: 'MemberDown', targets };
   const hold = firstHold(situation, step, [{ kind: 'comesUpdated', member }]);
   if (hold !== null) return { rule: hold.rule };
-  // The rules for the primary need its pod, which may not exist.
+  if (member === null && cannotReadLogOfMissing(situation, ordinal) && !isOverridden(situation, 'RedoLogOpen')) {
+    return { rule: 'RedoLogOpen' };
+  }
+  // The rules about the primary need its pod, which may not exist here.
   if (ordinal === snapshot.cluster.primaryIndex) {
     if (pinnedBehind(situation).length > 0) return { rule: 'PrimaryWaitsForPinned' };
     if (policy.primaryUpdatePolicy === 'Manual' && !isApproved(situation)) return { rule: 'AwaitingApproval' };
@@ -101,9 +108,9 @@ export function keptBecause(situation: Situation, { ordinal, member }: Lost): Ke
 }
 
 /**
- * The revision at which missing members have to come back: that of their own data, otherwise that of the data of the
- * existing members. An existing pod may be updated already although its mysqld has not started. The current revision is
- * preferred, then the most common one. `null` if no revision is known.
+ * The revision at which missing members have to come back: the revision of their own data or, if that is unknown, the
+ * revision of the existing members' data. The data count, not the pod, because a pod may be updated although its mysqld
+ * has not started. The current revision is preferred, then the most common one. `null` if no revision is known.
  */
 export function revisionToKeep(situation: Situation, lost: readonly Lost[]): string | null {
   const { members, currentRevision, updateRevision } = situation;
@@ -118,11 +125,11 @@ export function revisionToKeep(situation: Situation, lost: readonly Lost[]): str
   return revisions.toSorted((one, other) => count(other) - count(one))[0] ?? null;
 }
 
-/** A pod of the member may be created at the revision: its mysqld would not be older than the data. */
+/** Whether the member may get a pod at the revision: the pod's mysqld must not be older than the data. */
 const mayComeBackAt = (situation: Situation, ordinal: number, revision: string): boolean =>
   isAt(situation, ordinal, revision) || (isRestoring(situation, ordinal) && mayGoBackTo(situation, ordinal, revision));
 
-/** A pod that is about to be created may belong to a member whose data are newer. */
+/** Whether a pod is about to be created for a member with data that are newer than the revision. */
 export function wouldSetBack(situation: Situation, revision: string): boolean {
   const { members, missing } = situation;
   const awaited = [...members.filter(isGoing).map(({ ordinal }) => ordinal), ...missing];
@@ -130,8 +137,8 @@ export function wouldSetBack(situation: Situation, revision: string): boolean {
 }
 
 /**
- * The data of every member belong to that revision. So no member can start on data newer than its revision, no matter
- * how long new pods start at it, and even if this process dies meanwhile.
+ * Whether the data of every member belong to the revision. Then no member can start on data newer than its own
+ * revision, no matter how long new pods start at the revision, and even if this process dies meanwhile.
  */
 export function suitsEveryMember(situation: Situation, revision: string): boolean {
   const { members, missing } = situation;
@@ -139,8 +146,9 @@ export function suitsEveryMember(situation: Situation, revision: string): boolea
 }
 
 /**
- * While other members have newer data, new pods start at this revision only while the pod of a missing member is about
- * to be created. A pod on an unresponsive node, or one that outlives its grace period, may exist for hours.
+ * Whether the pod of a missing member is about to be created. If other members have newer data, new pods start at this
+ * revision only for that short time. A pod on an unresponsive node, or a pod that outlives its grace period, may exist
+ * for hours.
  */
 export function isAboutToBeCreated(situation: Situation, { member }: Lost): boolean {
   if (member === null) return situation.snapshot.createFailure === null;
@@ -151,9 +159,9 @@ const endsInTime = (situation: Situation, member: Member): boolean =>
   member.state === 'terminating' && !isStuckTerminating(situation, member);
 
 /**
- * A step has replaced a member. Its next pod has to be created before new pods start at any other revision than the
- * update revision, or the member would be replaced twice. A missing member waits for that only if its own pod
- * disappears later.
+ * Whether a step has replaced another member that still lacks its next pod. That pod has to be created before new pods
+ * start at any revision other than the update revision; otherwise the member would be replaced twice. A lost member
+ * waits for that pod only if its own pod disappears later.
  */
 export function awaitsOwnPod(situation: Situation, lost: readonly Lost[]): boolean {
   const { members, missing } = situation;
@@ -167,16 +175,23 @@ export function awaitsOwnPod(situation: Situation, lost: readonly Lost[]): boole
   );
 }
 
-/** The revision at which the member comes back, or has come back, if somebody else deleted its pod. For people. */
+/**
+ * The revision at which the member comes back, or has come back, after its pod was deleted by a restore, by another
+ * program or by a person. Otherwise `null`. Also `null` while the cluster is offline, because a person has asked for
+ * the missing pods. The result is only shown to people.
+ */
 export function recreated(situation: Situation, ordinal: number): Recreated | null {
-  const { members, policy } = situation;
-  if (policy.mode !== 'OnDelete' || !isAdopted(situation.snapshot.statefulSet)) return null;
+  const { members, policy, snapshot } = situation;
+  if (policy.mode !== 'OnDelete' || !isAdopted(snapshot.statefulSet)) return null;
   const lost = lostMembers(situation).find((one) => one.ordinal === ordinal);
   if (lost !== undefined) {
+    if (snapshot.cluster.offline && lost.member?.updated !== true) return null;
+    const isRestored = isRestoring(situation, ordinal);
     const because = keptBecause(situation, lost);
-    if (because === null) return isRestoring(situation, ordinal) ? null : { as: 'updated', because };
+    if (because === null) return isRestored ? null : { as: 'updated', because };
     const despite = unkeepable(situation, lost);
-    return despite === null ? { as: 'before', because } : { as: 'updated', because, despite };
+    const restored = isRestored && ({ restored: true } as const);
+    return { ...(despite === null ? { as: 'before', because } : { as: 'updated', because, despite }), ...restored };
   }
   const member = members.find((one) => one.ordinal === ordinal);
   const despite = member === undefined ? null : createdWhileHeld(situation, member);
@@ -184,7 +199,7 @@ export function recreated(situation: Situation, ordinal: number): Recreated | nu
   return because === null || despite === null ? null : { as: 'updated', because, despite };
 }
 
-/** Why the member cannot come back at its previous revision, or `null`. */
+/** Why the member cannot come back at its previous revision; `null` if it can. */
 function unkeepable(situation: Situation, lost: Lost): 'setsBack' | 'data' | 'admission' | null {
   const revision = revisionToKeep(situation, [lost]);
   if (revision === null || dataOf(situation, lost.ordinal) === null) return 'data';

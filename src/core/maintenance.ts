@@ -6,10 +6,10 @@ import type { Blackout, Interval, MaintenanceFacts, Moment } from './snapshot.ts
 
 /** What blocks a step that replaces a working member: a window that is too short, or a blackout. */
 interface ClosedWindow {
-  /** When the current window closes, which is too soon for the step. */
+  /** When the current window closes, if that is too soon for the step. */
   readonly closesAt: string | null;
   readonly neededSeconds: number;
-  /** When the next window of sufficient length opens, within 30 days. */
+  /** When the next sufficiently long window opens, within 30 days. */
   readonly opensAt: string | null;
 }
 
@@ -17,7 +17,7 @@ interface BlackoutAhead {
   readonly from: string;
   readonly until: string;
   readonly reason: string;
-  /** True once the blackout has begun. Otherwise the step would last into it. */
+  /** True once the blackout has begun. Until then, the hold exists because the step would last into the blackout. */
   readonly begun: boolean;
   readonly neededSeconds: number;
   readonly opensAt: string | null;
@@ -29,9 +29,9 @@ export interface ClosedBy {
 }
 
 /**
- * The step does not fit into the maintenance windows, or not before a blackout; `null` if it fits, or if the other of
- * the two rules explains it. If a rule is overridden, neither rule considers it, so that the remaining rule names the
- * right opening.
+ * Why the step does not fit into the maintenance windows, or why it does not fit before a blackout. `null` if the step
+ * fits, or if the other of these two rules explains the wait. If one rule is overridden, both ignore its windows or
+ * blackouts, so that the remaining rule names the right opening.
  */
 export function closedBy<Rule extends keyof ClosedBy>(asked: Asked, rule: Rule): ClosedBy[Rule] | null {
   const { snapshot, overridden, deadlines } = asked.situation;
@@ -47,7 +47,10 @@ export function closedBy<Rule extends keyof ClosedBy>(asked: Asked, rule: Rule):
   return closing(times, seconds, opening?.at ?? null)[rule] ?? null;
 }
 
-/** Includes the time in which the primary moves. Containers that restart in place need no switchover. */
+/**
+ * How long the step takes, including the switchover of the primary. Containers that restart in place need no
+ * switchover.
+ */
 function neededSeconds({ situation, step, members }: Asked, { memberSeconds }: MaintenanceFacts): number {
   const isInPlace = step.kind === 'updateInPlace' || step.kind === 'resizeInPlace';
   return !isInPlace && members.some(({ primary }) => primary)
@@ -55,7 +58,10 @@ function neededSeconds({ situation, step, members }: Asked, { memberSeconds }: M
     : memberSeconds;
 }
 
-/** If the window is over or ends first, the window blocks the step; otherwise a blackout does. */
+/**
+ * If the window is over, or ends before the blackout begins, the window blocks the step. Otherwise the blackout blocks
+ * it.
+ */
 function closing({ windows, blackouts }: Times, neededSeconds: number, opensAt: string | null): Partial<ClosedBy> {
   const window = windows?.find(({ from, until }) => from.inSeconds <= 0 && until.inSeconds > 0);
   const openForSeconds = windows === null ? neededSeconds : (window?.until.inSeconds ?? 0);
@@ -73,12 +79,14 @@ function closing({ windows, blackouts }: Times, neededSeconds: number, opensAt: 
 
 const lookAgainSeconds = 86_400;
 
-/** The facts cover the next 30 days, so the decision is repeated well before these are over. */
+/** The facts cover only the next 30 days, so the decision is repeated well before they end. */
 export function lookAgain({ snapshot, deadlines }: Situation): void {
   if (snapshot.maintenance !== null) deadlines.reached(0, lookAgainSeconds);
 }
 
-/** Whether the update of the primary, which takes longest, fits into the next 30 days without any override. */
+/**
+ * Whether the next 30 days have an opening for the update of the primary, which takes longest. Overrides do not count.
+ */
 export function hasOpening({ maintenance, cluster }: Situation['snapshot'], policy: Situation['policy']): boolean {
   if (maintenance === null) return true;
   const { replicas } = cluster;
@@ -87,7 +95,7 @@ export function hasOpening({ maintenance, cluster }: Situation['snapshot'], poli
 
 // The user's windows and blackouts, relative to now.
 
-/** A switchover and the update of the old primary belong together. */
+/** How long the update of the primary takes, including the switchover. Both have to fit into the same opening. */
 export const primarySeconds = (
   { replicas, policy }: Pick<Situation, 'replicas' | 'policy'>,
   memberSeconds: number,

@@ -3,10 +3,10 @@ import type { ClusterFacts, ContainerFacts, MemberFacts } from './snapshot.ts';
 
 // What a member is able to do, derived from the facts about its pod.
 
-/** What a member is able to do, from its pod alone. A member has exactly one state; the first that applies counts. */
+/** What a member is able to do, judged by its pod alone. A member has exactly one state: the first that applies. */
 export type MemberState = 'terminating' | 'unreachable' | 'participating' | 'impaired' | 'down' | 'running';
 
-/** Why a member is unhealthy. Shown to people, never compared. */
+/** Why a member is unhealthy. The reason is shown to people, and programs never compare it. */
 export type Evidence =
   | { readonly kind: 'waiting'; readonly container: string; readonly reason: string; readonly restarts: number }
   | { readonly kind: 'failed'; readonly reason: string | null }
@@ -19,7 +19,7 @@ export type Evidence =
   | { readonly kind: 'errant' }
   | { readonly kind: 'restored' };
 
-/** A container that waits for one of these reasons does nothing until a person acts or it is restarted. */
+/** A container that waits for one of these reasons does nothing until it is restarted or a person acts. */
 const stoppedReasons: ReadonlySet<string> = new Set([
   'CrashLoopBackOff',
   'ImagePullBackOff',
@@ -37,10 +37,10 @@ const idleLimitSeconds = 60;
 export const impairedLimitSeconds = 60;
 
 /**
- * Only the node controller has set Ready to False: the kubelet is lost. The node controller keeps the container
- * statuses that the kubelet reported last (`MarkPodsNotReady` in Kubernetes 1.36), so a member that was not ready when
- * its kubelet was lost is not recognized here and keeps its state. A kubelet that makes a pod not ready also reports
- * the cause in a container, in an init container that keeps running as a sidecar, or in a readiness gate.
+ * Whether the node controller alone has set Ready to False, because the kubelet is lost. The node controller keeps the
+ * container statuses that the kubelet reported last (`MarkPodsNotReady` in Kubernetes 1.36). So a member that was not
+ * ready when its kubelet was lost is not recognized here, and keeps its state. A kubelet that makes a pod not ready
+ * also reports the cause: in a container, in an init container that keeps running as a sidecar, or in a readiness gate.
  */
 function isUnreachable(member: MemberFacts): boolean {
   return (
@@ -53,7 +53,7 @@ function isUnreachable(member: MemberFacts): boolean {
   );
 }
 
-/** An init container that has not simply completed: it keeps running as a sidecar, or it fails. */
+/** An init container that keeps running as a sidecar, or that fails, instead of completing. */
 function isTroubled({ ready, state, reason }: ContainerFacts): boolean {
   return !ready && (state === 'running' || (reason !== null && reason !== 'Completed'));
 }
@@ -62,8 +62,8 @@ function isTroubled({ ready, state, reason }: ContainerFacts): boolean {
 type Leadership = Pick<ClusterFacts, 'primaryIndex' | 'replicatesFromElsewhere'>;
 
 /**
- * mysqld serves and replicates, as far as its probe can tell. Needs no clock. Without `cluster` the member is not a
- * primary.
+ * Whether mysqld serves and replicates, judged by its probe. The result does not depend on the clock. Without `cluster`
+ * the member is not treated as a primary.
  */
 export function isParticipating(member: MemberFacts, errant: boolean, cluster: Leadership | null = null): boolean {
   return (
@@ -76,32 +76,34 @@ export function isParticipating(member: MemberFacts, errant: boolean, cluster: L
 }
 
 /**
- * The primary of a cluster with `spec.replicationSourceSecretName`, whose mysqld has started. moco-agent requires of
+ * The primary of a cluster with `spec.replicationSourceSecretName`, once its mysqld has started. moco-agent requires of
  * every read-only mysqld that its replication works and is not behind (moco-agent 0.16, server/mysqld_health.go,
- * MySQLDReady), and this primary stays read-only (MOCO 0.36, clustering/operations.go, configure). So its pod is not
- * ready while its upstream is unavailable or behind, although its replicas follow it and a restart would not help. MOCO
- * then reports the cluster as Incomplete, since Healthy and Degraded need a ready primary (clustering/status.go,
- * isHealthy, isDegraded). It moves the primary neither by a switchover nor, while mysqld answers, by a failover
- * (isFailed). The label shows that MOCO has configured the member since its pod was created.
+ * MySQLDReady), and this primary stays read-only (MOCO 0.36, clustering/operations.go, configure). So the primary's pod
+ * is not ready while its upstream is unavailable or behind, although the replicas follow the primary and a restart
+ * would not help. MOCO then reports the cluster as Incomplete, because Healthy and Degraded need a ready primary
+ * (clustering/status.go, isHealthy, isDegraded). MOCO does not move the primary by a switchover and, while mysqld
+ * answers, not by a failover either (isFailed). The role label shows that MOCO has configured the member since its pod
+ * was created.
  */
 function leadsFromElsewhere(member: MemberFacts, { primaryIndex, replicatesFromElsewhere }: Leadership): boolean {
   const leads = replicatesFromElsewhere && member.ordinal === primaryIndex && member.role === 'primary';
   return leads && hasStarted(member);
 }
 
-/** MOCO has finished configuring this incarnation of the pod. */
+/** MOCO has finished configuring the member since its pod was created. */
 export function isSettled(member: MemberFacts, primaryIndex: number): boolean {
   return member.role === (member.ordinal === primaryIndex ? 'primary' : 'replica');
 }
 
 /**
- * A member that MOCO has finished with but gives no role. MOCO labels pods only while it finds something to repair. If
- * MOCO is killed after it removed a label, or after it made a replica follow, but before it set the label, it restarts
- * with a cluster that it reports as Healthy, and sets no label. `Healthy` is current then: no mysqld participates
- * before MOCO has configured it, and MOCO sets `Healthy` to False before it configures a member or removes a label.
- * MOCO labels a primary before it opens it for writes, so a primary without a role has just become primary. In a
- * cluster that replicates from elsewhere the primary is never opened: MOCO reports it as Healthy while read-only
- * (clustering/status.go, isHealthy), and the label proves no more than a replica's label does.
+ * A member that MOCO has finished configuring but has given no role. MOCO labels pods only while it finds something to
+ * repair. MOCO may be killed after it removed a label, or after it made a replica follow but before it set the label.
+ * After its restart, MOCO reports the cluster as Healthy and sets no label. `Healthy` is current then: no mysqld
+ * participates before MOCO has configured it, and MOCO sets `Healthy` to False before it configures a member or removes
+ * a label. MOCO labels a primary before it allows writes there, so a primary without a role has just become primary. In
+ * a cluster that replicates from elsewhere the primary never allows writes. MOCO reports such a cluster as Healthy
+ * while its primary is read-only (clustering/status.go, isHealthy), and the primary's label proves no more than a
+ * replica's label does.
  */
 export function isPassedOver(
   { ordinal, role, participatingForSeconds }: MemberFacts,
@@ -161,9 +163,9 @@ function outage(member: MemberFacts, deadlines: Deadlines): Evidence | null {
 }
 
 /**
- * Seconds for which the member has participated with everything that its revision requires. If it participated before
- * its running pod was given the revision, that proves nothing. `null` while it does not participate, or while
- * containers that an update in place restarts are not ready again.
+ * Seconds for which the member has participated with everything that its revision requires. If an in-place update gave
+ * the running pod its revision, earlier participation does not count, because it proves nothing. `null` while the
+ * member does not participate, and until the containers restarted by an in-place update are ready again.
  */
 export function provenForSeconds(member: MemberFacts): number | null {
   const { participatingForSeconds, revisionForSeconds, restartInPlace } = member;
@@ -175,7 +177,10 @@ export function provenForSeconds(member: MemberFacts): number | null {
   );
 }
 
-/** A container that an update in place restarts cannot start, for example because its image cannot be pulled. */
+/**
+ * Evidence that an in-place update has failed: a container that it restarts cannot start, for example because the image
+ * cannot be pulled.
+ */
 export function stoppedInPlace({ containers, restartInPlace }: MemberFacts): Evidence | null {
   const awaited = containers.filter(({ name }) => restartInPlace?.awaited.includes(name));
   return awaited.map(stoppedContainer).find((evidence) => evidence !== null) ?? null;
@@ -203,11 +208,11 @@ interface StartedFacts extends Pick<MemberFacts, 'phase' | 'unschedulable'> {
 type StartedContainer = Pick<ContainerFacts, 'name' | 'part' | 'state' | 'reason' | 'restarts' | 'hasRun' | 'sidecar'>;
 
 /**
- * mysqld has never run in this pod and is not about to: the data are as the previous pod left them. An init container
- * has not completed, the image is not available, no node accepts the pod, or nothing about it has been reported. A
- * mysqld that is merely waiting may have been started since the kubelet last reported it. If its next container cannot
- * be created, it shows 0 restarts although it has run (kubelet 1.36.3, pkg/kubelet/kubelet_pods.go,
- * convertContainerStatus).
+ * Whether mysqld has never run in this pod and is not about to run, so that the data are as the previous pod left them.
+ * The reason is one of these: an init container has not completed, the image is not available, no node accepts the pod,
+ * or nothing about the pod has been reported. A mysqld that is merely waiting does not count, because it may have been
+ * started since the kubelet last reported it. If the next container of a mysqld cannot be created, the kubelet reports
+ * 0 restarts although mysqld has run (kubelet 1.36.3, pkg/kubelet/kubelet_pods.go, convertContainerStatus).
  */
 export function hasNeverStarted(member: StartedFacts): boolean {
   const { phase, initContainers, unschedulable } = member;
@@ -218,23 +223,25 @@ export function hasNeverStarted(member: StartedFacts): boolean {
 }
 
 /**
- * The kubelet does not start the containers after it yet. A sidecar lets the next container start as soon as the
- * sidecar itself has started.
+ * Whether this container keeps the kubelet from starting the next ones. A sidecar stops doing so as soon as it has
+ * started.
  */
 const isAheadOfMysqld = ({ sidecar, hasRun, state, reason }: StartedContainer): boolean =>
   sidecar ? !hasRun : state !== 'terminated' || reason !== 'Completed';
 
-/** Why the pod cannot be in the state that is reported, as the end of a sentence about it; `null` if it can. */
+/**
+ * Why the pod cannot be in the reported state, as a phrase that completes a sentence about the pod; `null` if it can.
+ */
 export function contradiction(member: MemberFacts): string | null {
   const { phase, ready, containers, terminatingForSeconds } = member;
   if (terminatingForSeconds !== null) return null;
   const mysqld = mysqldOf(member);
   if (mysqld === undefined) return 'has no container mysqld';
   const unready = containers.find((container) => !container.ready);
-  // The kubelet derives the condition from the containers, and writes both at once.
-  if (ready && unready !== undefined) return `is Ready, and its container ${unready.name} is not`;
+  // The kubelet derives the Ready condition from the containers, and writes both at once.
+  if (ready && unready !== undefined) return `is Ready, but its container ${unready.name} is not`;
   return phase === 'Running' && !isReported(mysqld)
-    ? 'is Running, and nothing is reported of its container mysqld'
+    ? 'is Running, but nothing is reported about its container mysqld'
     : null;
 }
 
@@ -242,8 +249,8 @@ export function contradiction(member: MemberFacts): string | null {
 const isReported = ({ state, reason }: ContainerFacts): boolean => state !== 'waiting' || reason !== null;
 
 /**
- * Reasons of failed pods that the kubelet ended, or did not start, because of the node (Kubernetes 1.36: nodeshutdown,
- * eviction, preemption, lifecycle). Earlier versions use `Shutdown`.
+ * The `reason` of a failed pod if the kubelet ended the pod, or did not start it, because of the node (Kubernetes 1.36:
+ * nodeshutdown, eviction, preemption, lifecycle). Earlier versions use `Shutdown`.
  */
 const reasonsOfNodes: ReadonlySet<string> = new Set([
   'Terminated',
@@ -254,15 +261,15 @@ const reasonsOfNodes: ReadonlySet<string> = new Set([
   'NodeAffinity',
 ]);
 
-/** Its pod has failed because its node ended it, not because of its containers. */
+/** The member's pod has failed because its node terminated it, not because of its containers. */
 export const wasEndedByNode = ({ phase, failedReason, disruption, exceededLimits }: MemberFacts): boolean =>
   phase === 'Failed' && !exceededLimits && (disruption !== null || reasonsOfNodes.has(failedReason ?? ''));
 
 /**
- * Evidence that a container which the database needs keeps restarting without becoming ready. Between two attempts it
- * may look as if it were starting. A single restart is no evidence: a node that boots restarts every container, and
- * MySQL stops mysqld at the end of a clone. For a container that an update in place restarts, the first unrequested
- * restart counts. A sidecar counts only while such an update waits for it.
+ * Evidence that a container needed by the database keeps restarting without becoming ready. Between two attempts the
+ * container may look as if it were starting. A single restart is no evidence: a node that boots restarts every
+ * container, and MySQL stops mysqld at the end of a clone. After an in-place update has restarted a container, its
+ * first further restart counts. A sidecar counts only while an in-place update waits for it.
  */
 export function crashLoop(member: MemberFacts): Evidence | null {
   const { containers, initContainers, restartInPlace } = member;
@@ -280,9 +287,9 @@ export function crashLoop(member: MemberFacts): Evidence | null {
 const restartsAgainAndAgain = ({ ready, restartsInVain }: ContainerFacts): boolean => !ready && restartsInVain > 1;
 
 /**
- * Its mysqld may acknowledge commits, as far as its pod shows. A ready one does. Among the others, nothing outside
- * MySQL can distinguish one that is behind from one that clones, was never configured, or has a broken I/O thread:
- * those acknowledge nothing.
+ * Whether the member's mysqld may acknowledge commits, judged by its pod. A mysqld that is ready acknowledges them. For
+ * one that is not ready, only MySQL itself knows. It acknowledges commits if it is merely behind, but not if it clones,
+ * was never configured, or has a broken I/O thread.
  */
 export function canAcknowledge(
   member: MemberFacts,

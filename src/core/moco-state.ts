@@ -1,7 +1,7 @@
 /**
- * MOCO's word for the state of a cluster, the reason of the conditions `Initialized`, `Available` and `Healthy` (MOCO
- * 0.36, clustering/status.go, ClusterState.String). `Offline`, `Cloning` and `Restoring` follow from the settings, the
- * others from what the databases answer.
+ * The states of a cluster as MOCO names them: the reasons of the conditions `Initialized`, `Available` and `Healthy`
+ * (MOCO 0.36, clustering/status.go, ClusterState.String). `Offline`, `Cloning` and `Restoring` follow from the
+ * settings, the others from what the databases answer.
  */
 export const mocoStates = [
   'Healthy',
@@ -9,9 +9,9 @@ export const mocoStates = [
   'Degraded',
   /** MOCO can reach the primary, but it does not serve with enough replicas yet. */
   'Incomplete',
-  /** MOCO cannot reach the primary, or the primary has lost its data. Enough replicas are left for a failover. */
+  /** MOCO cannot reach the primary, or the primary has lost its data. Enough replicas remain for a failover. */
   'Failed',
-  /** The same, but with too few replicas left. */
+  /** Like `Failed`, but too few replicas remain for a failover. */
   'Lost',
   'Cloning',
   'Restoring',
@@ -20,6 +20,6 @@ export const mocoStates = [
 
 export type MocoState = (typeof mocoStates)[number];
 
-/** MOCO's state if MOCO does not reach the primary, whatever the primary's pod shows; otherwise `null`. */
+/** MOCO's state if MOCO cannot reach the primary, even if the primary's pod looks ready; otherwise `null`. */
 export const unreachedPrimary = ({ mocoState: state }: { readonly mocoState: MocoState | null }) =>
   state === 'Failed' || state === 'Lost' ? state : null;

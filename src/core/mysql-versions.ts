@@ -1,28 +1,29 @@
-// Which mysqld may open which data. This table is the only place that knows MySQL's rules about versions; what holds a
-// rollout and what commands say follows from it. Sources:
+// Which mysqld may open which data. This table is the only place that knows MySQL's rules about versions; the
+// holds of rollouts and the output of commands follow from it. Sources:
 //
 // - MySQL 8.4 and 9.7 Reference Manual, "Upgrade Paths" (table 3.1) and "Downgrade Paths for MySQL Server" (table 4.1)
 // - MySQL 8.0 Reference Manual, "Downgrading MySQL": in place within 8.0 as of 8.0.35
 // - MySQL 26.7 Reference Manual, "MySQL Releases: Innovation and LTS": calendar versions, and why their numbers do not
-//   say which of them may follow another one
+//   show which releases may follow each other
 // - MySQL 8.0 Reference Manual, "Clone Plugin Limitations": within a series, and before 8.0.37 within a patch release
 // - MySQL 8.4 Reference Manual, "Replication Compatibility Between MySQL Versions": from a source of an older series
 //   only
-// - MySQL 8.0 Reference Manual, "Redo Log": the format of the redo log changed in 8.0.30. What mysqld 9.7.4 itself says
-//   of older ones
+// - MySQL 8.0 Reference Manual, "Redo Log": the format of the redo log changed in 8.0.30. The messages
+//   of mysqld 9.7.4 describe which older logs it rejects
 
 /** A release of mysqld. */
 export interface MysqlVersion {
   readonly major: number;
   readonly minor: number;
-  /** `null` if it is not known, for example from the tag `8.4`. */
+  /** `null` if the patch release is not known, for example from the tag `8.4`. */
   readonly patch: number | null;
 }
 
-/** The source of a known version, the best one first. */
+/** The sources from which a version can be known, the most reliable first. */
 export const versionSources = {
   server: 'the running server',
   record: 'the record of the data',
+  preflight: 'the preflight',
   tag: "the image's tag",
 } as const;
 
@@ -36,16 +37,18 @@ export interface KnownVersion {
 
 /** The mysqld of a pod, or of a pod template. */
 export interface MysqldFacts {
-  /** The image as the template names it; `null` if it has no container of that name. */
+  /** The image as the template names it; `null` if the template has no container mysqld. */
   readonly image: string | null;
   /** `null` if its version cannot be determined. */
   readonly version: KnownVersion | null;
 }
 
-/** The digits that a patch release may have. */
+/** A patch release has at most this many digits. */
 const mostDigits = 3;
 
-/** Reads `8.4.8` or `8.4` at the beginning of a text such as `8.4.8-debian`. `null` if there is no such MySQL. */
+/**
+ * Reads `8.4.8` or `8.4` at the beginning of a text such as `8.4.8-debian`. `null` if no such version of MySQL exists.
+ */
 export function parseMysqlVersion(text: string): MysqlVersion | null {
   const [, major = '', minor = '', patch] = /^v?(\d{1,2})\.(\d{1,2})(?:\.(\d+))?(?!\d)/.exec(text) ?? [];
   if (major === '' || (patch?.length ?? 0) > mostDigits) return null;
@@ -53,7 +56,10 @@ export function parseMysqlVersion(text: string): MysqlVersion | null {
   return isReleased(version) ? version : null;
 }
 
-/** 9.7 is the last sequential series; 26.7 is the first one that is named after its year and month. */
+/**
+ * Whether the series exists. 9.7 is the last series with a sequential number; 26.7 is the first that is named after its
+ * year and month.
+ */
 function isReleased({ major, minor }: MysqlVersion): boolean {
   if (major < 26) return (major === 8 && minor <= 4) || (major === 9 && minor <= 7);
   return minor >= 1 && minor <= 12 && (major > 26 || minor >= 7);
@@ -61,31 +67,35 @@ function isReleased({ major, minor }: MysqlVersion): boolean {
 
 export const isCalendarVersion = ({ major }: MysqlVersion): boolean => major >= 26;
 
-/** `8.4.8`, or `8.4` if the patch release is not known. */
+/** The version as text: `8.4.8`, or `8.4` if the patch release is not known. */
 export const versionText = ({ major, minor, patch }: MysqlVersion): string =>
   patch === null ? `${major}.${minor}` : `${major}.${minor}.${patch}`;
 
-/** `8.4`. */
+/** The series as text, such as `8.4`. */
 export const seriesOf = ({ major, minor }: MysqlVersion): string => `${major}.${minor}`;
 
-/** Series with long-term support or only bug fixes, in order: none may be skipped. */
+/** Negative if the series of `one` is the earlier one, 0 if both are the same. */
+const orderOfSeries = (one: MysqlVersion, other: MysqlVersion): number =>
+  one.major - other.major || one.minor - other.minor;
+
+/** Series with long-term support or only bug fixes, in order. An upgrade must not skip any of them. */
 const lasting = ['8.0', '8.4', '9.7'] as const;
 /** Within these series mysqld can go back to any patch release. */
 const longTerm: ReadonlySet<string> = new Set(['8.4', '9.7']);
-/** Within 8.0 it can go back to this patch release and no further. */
+/** Within 8.0 mysqld can go back to this patch release, but no further. */
 const oldestPatchBackIn80 = 35;
 /** From this release on, the patch releases of 8.0 can clone each other. */
 const firstCloningPatchIn80 = 37;
-/** The redo log has had its present format since this release. */
+/** The format of the redo log has not changed since this release. */
 const firstPatchOfRedoLogIn80 = 30;
 
-/** Whether a mysqld may open some data. `allowed` is `null` if the versions do not decide it. */
+/** Whether a mysqld may open some data. `allowed` is `null` if the versions alone do not show it. */
 export type Opening =
   | { readonly allowed: true; readonly because: 'sameRelease' | 'later' | 'earlierPatch' }
   | {
       readonly allowed: false;
       readonly because: 'olderSeries' | 'olderPatch' | 'skipsSeries';
-      /** For `skipsSeries`, the series that may not be skipped, otherwise `null`. */
+      /** For `skipsSeries`: the series that must not be skipped. Otherwise `null`. */
       readonly first: string | null;
     }
   | { readonly allowed: null; readonly because: 'unknown' };
@@ -105,7 +115,7 @@ const refused = (because: Extract<Opening, { allowed: false }>['because'], first
  */
 export function opens(data: MysqlVersion | null, mysqld: MysqlVersion | null): Opening {
   if (data === null || mysqld === null) return unknown;
-  const order = data.major - mysqld.major || data.minor - mysqld.minor;
+  const order = orderOfSeries(data, mysqld);
   if (order > 0) return refused('olderSeries');
   return order < 0 ? opensNext(data, mysqld) : opensWithin(data, mysqld);
 }
@@ -124,13 +134,11 @@ function opensWithin(data: MysqlVersion, mysqld: MysqlVersion): Opening {
   return isCalendarVersion(data) ? unknown : refused('olderPatch');
 }
 
-/**
- * Upgrades lead to the next series with long-term support. From an innovation release they lead no further than that.
- */
+/** An upgrade may go as far as the next series with long-term support. That also holds for an innovation release. */
 function opensNext(data: MysqlVersion, mysqld: MysqlVersion): Opening {
   if (isCalendarVersion(data)) return unknown;
   const next = lasting.find((series) => isBefore(data, series));
-  // The numbers of releases after the last series here do not say which of them may follow it.
+  // The version numbers of releases after the last series above do not show which releases may follow each other.
   if (next === undefined) return unknown;
   return isBefore(mysqld, next) || seriesOf(mysqld) === next
     ? { allowed: true, because: 'later' }
@@ -143,8 +151,8 @@ function isBefore({ major, minor }: MysqlVersion, series: string): boolean {
 }
 
 /**
- * Whether `recipient` can be cloned from `donor`; `null` if the versions do not decide it. Cloning is the only way a
- * replica with an empty volume gets its data back.
+ * Whether `recipient` can be cloned from `donor`; `null` if the versions alone do not show it. Cloning is the only way
+ * in which a replica with an empty volume gets its data back.
  */
 export function clones(donor: MysqlVersion | null, recipient: MysqlVersion | null): boolean | null {
   if (donor === null || recipient === null) return null;
@@ -154,7 +162,14 @@ export function clones(donor: MysqlVersion | null, recipient: MysqlVersion | nul
   return Math.min(donor.patch, recipient.patch) >= firstCloningPatchIn80;
 }
 
-/** The known versions of these, the oldest first. */
+/** Whether a version is known to be earlier than the other one. */
+export function isEarlier(one: MysqlVersion | null, other: MysqlVersion | null): boolean {
+  if (one === null || other === null) return false;
+  const order = orderOfSeries(one, other);
+  return order < 0 || (order === 0 && one.patch !== null && other.patch !== null && one.patch < other.patch);
+}
+
+/** The versions that are known, the oldest first. */
 export const sortedVersions = (mysqlds: readonly (KnownVersion | null)[]): readonly string[] =>
   mysqlds
     .flatMap((known) => (known === null ? [] : [known.version]))
@@ -166,12 +181,13 @@ export const sortedVersions = (mysqlds: readonly (KnownVersion | null)[]): reado
  */
 export function replicates(source: MysqlVersion | null, replica: MysqlVersion | null): boolean | null {
   if (source === null || replica === null) return null;
-  return (source.major - replica.major || source.minor - replica.minor) <= 0;
+  return orderOfSeries(source, replica) <= 0;
 }
 
 /**
- * Whether `mysqld` recovers data whose redo log `data` did not close cleanly: it reads no log of another format. That
- * of 8.0.30 is the newest one up to 9.7.4, whose messages call every other one "created before MySQL 8.0.30".
+ * Whether `mysqld` can recover data if `data`, the mysqld that wrote the redo log, did not close it cleanly. A mysqld
+ * only reads logs of its own format. The format has not changed from 8.0.30 to 9.7.4; the messages of 9.7.4 call every
+ * other format "created before MySQL 8.0.30".
  */
 export function recovers(data: MysqlVersion | null, mysqld: MysqlVersion | null): boolean | null {
   if (data === null || mysqld === null) return null;
@@ -194,11 +210,11 @@ export function explainRefusedOpening(data: string, mysqld: string): string | nu
   const refuses = `mysqld ${mysqld} refuses data that mysqld ${data} has opened`;
   switch (opening.because) {
     case 'olderSeries':
-      return `${refuses}: MySQL supports no way back to an older series`;
+      return `${refuses}: MySQL does not support downgrades to an older series`;
     case 'olderPatch':
       return seriesOf(before) === '8.0'
-        ? `${refuses}: MySQL supports no way back within 8.0 to a release before 8.0.${oldestPatchBackIn80}`
-        : `${refuses}: MySQL supports no way back within the innovation series ${seriesOf(before)}`;
+        ? `${refuses}: MySQL does not support downgrades within 8.0 to a release before 8.0.${oldestPatchBackIn80}`
+        : `${refuses}: MySQL does not support downgrades within the innovation series ${seriesOf(before)}`;
     case 'skipsSeries':
       return `${refuses}: MySQL does not support upgrades that skip a series, so upgrade to ${opening.first} first`;
   }

@@ -1,6 +1,7 @@
-// The types of facts that no watch delivers: the answers to questions. "Not asked" and "no answer" are values of them.
+// The types of facts that no watch delivers: the answers to questions. The types distinguish "not asked" from "no
+// answer".
 
-/** What Prometheus answered the last time it was asked about a check. */
+/** What Prometheus answered when it was last asked about a check. */
 export type CheckReading =
   | { readonly kind: 'passing' }
   | { readonly kind: 'failing'; readonly series: FailingSeries }
@@ -10,18 +11,18 @@ export type CheckReading =
 export interface FailingSeries {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: string;
-  /** How many more series the answer has. */
+  /** How many further series the answer contains. */
   readonly others: number;
-  /** The selector that has no series, if a missing series fails the check. */
+  /** If the check fails because a series is missing: the selector that matches no series. */
   readonly missing?: string;
 }
 
-/** The last answer to a question that is asked again and again. */
+/** The last answer to a question that is asked repeatedly. */
 export interface LastReading<Reading> {
   readonly reading: Reading;
   /** Seconds since the answer came. */
   readonly ageSeconds: number;
-  /** Seconds since the first of the consecutive unknown answers. 0 if the last one is not unknown. */
+  /** Seconds since the first of the consecutive unknown answers. 0 if the last answer is usable. */
   readonly unknownForSeconds: number;
 }
 
@@ -30,75 +31,83 @@ export interface CheckFacts extends LastReading<CheckReading | null> {
   readonly name: string;
 }
 
-/** Nothing was asked. This is no answer: no rule may treat it as a yes or a no. */
+/** The question has not been asked yet. Rules must not treat that as a yes or a no. */
 export interface NotAsked {
   readonly kind: 'notAsked';
 }
 
 export const notAsked: NotAsked = { kind: 'notAsked' };
 
-/** What this process has seen of the Lease by which moco-controller elects its leader. */
+/** What this process knows about the Lease with which moco-controller elects its leader. */
 export interface MocoLease {
-  /** `namespace/name`, as the flag has it. */
+  /** The Lease as `namespace/name`, according to the flags. */
   readonly lease: string;
-  /** `free`: no process holds it. `forbidden`: the controller may not read it, so nothing is known. */
+  /** `free`: no process holds the Lease. `forbidden`: the controller may not read it, so nothing is known. */
   readonly state: 'held' | 'free' | 'missing' | 'forbidden';
-  /** Seconds since it was read. `null` if it was never read; the other fields mean nothing then. */
+  /** Seconds since the Lease was read. `null` if it was never read; the other fields then have no meaning. */
   readonly ageSeconds: number | null;
-  /** An upper bound for the time since the latest renewal that this process knows of. `null` if it knows of none. */
+  /** An upper bound for the time since the latest known renewal. `null` if no renewal is known. */
   readonly renewedForSeconds: number | null;
   /** How long a renewal by its holder is valid. */
   readonly durationSeconds: number;
   readonly holder: string;
 }
 
-/** The answer of a member itself: of its agent, which asks its mysqld. */
+/** What a member itself answers: its agent asks its mysqld and reports the result. */
 export type MemberAnswer =
   | { readonly kind: 'ready' }
-  /** It answers that it does not serve, in its words. */
+  /** The agent reports that mysqld does not serve, with this message. */
   | { readonly kind: 'notReady'; readonly message: string }
-  /** There was no answer, or no usable one. */
+  /** There was no answer, or it is unusable. */
   | { readonly kind: 'unknown'; readonly message: string };
 
 export interface AskedMember extends LastReading<MemberAnswer> {
-  /** The uid of its pod. */
+  /** The uid of the member's pod. */
   readonly uid: string;
 }
 
 /**
- * What was last read about the data that deleting a member's pod would destroy, and about whether another pod can
- * replace it.
+ * The last reading about the data that would be lost if a member's pod were deleted, and about whether another pod can
+ * replace the deleted one.
  */
 export interface Recreatable {
   readonly kind: 'asked';
   readonly ageSeconds: number;
   readonly claims: readonly EndingClaim[];
-  /** Why the node that the member is tied to would not accept another pod for it; otherwise `null`. */
+  /** Why the only node that could run the member's next pod would not accept it; `null` if nothing prevents that. */
   readonly tied: TiedToNode | null;
-  /** Why the API server would not admit its next pod, in its words; `null` if it would. */
+  /** The API server's message if it would not admit the member's next pod; `null` if it would. */
   readonly refusal: string | null;
 }
 
-/** No other node may run the pod, or no node accepts pods. */
+/**
+ * The next pod of a member would stay Pending: its node refuses the pod, and no other node can run it or accepts pods.
+ */
 export interface TiedToNode {
   readonly nodeName: string;
-  /** Ends of a sentence about the node, such as `is cordoned`. At least one. */
+  /**
+   * Why the node refuses the pod, as phrases that complete a sentence about the node, such as `is cordoned`. There is
+   * at least one.
+   */
   readonly refusals: readonly string[];
   /** What rules other nodes out, such as `the volume pvc-1`. */
   readonly ties: readonly string[];
 }
 
-/** A PersistentVolumeClaim of the pod that does not hold the data of its member, or not longer than the pod exists. */
+/**
+ * A PersistentVolumeClaim of the pod that does not keep its member's data, or keeps them only until the pod is gone.
+ */
 export interface EndingClaim {
   readonly name: string;
   /**
-   * - `terminating`: its deletion has been requested, and ends with the pod (kubernetes.io/pvc-protection)
-   * - `missing`: it is gone, and the pod still has the volume mounted
-   * - `lost`: Kubernetes has found that its PersistentVolume is gone (phase Lost)
-   * - `unbound`: it has no PersistentVolume (any phase except Bound)
-   * - `replaced`: another claim with that name, created after the pod had started
-   * - `volumeMissing`: its PersistentVolume is gone, or belongs to another claim
-   * - `volumeTerminating`: its PersistentVolume is being deleted
+   * - `terminating`: the deletion of the claim is requested, and completes once the pod is gone
+   * (kubernetes.io/pvc-protection)
+   * - `missing`: the claim is gone, but the pod still has the volume mounted
+   * - `lost`: Kubernetes has found that the claim's PersistentVolume is gone (phase Lost)
+   * - `unbound`: the claim has no PersistentVolume (any phase except Bound)
+   * - `replaced`: after the pod had started, another claim of the same name was created
+   * - `volumeMissing`: the claim's PersistentVolume is gone, or belongs to a different claim
+   * - `volumeTerminating`: the claim's PersistentVolume is being deleted
    */
   readonly state: (typeof claimStates)[number];
 }
@@ -113,104 +122,118 @@ export const claimStates = [
   'volumeTerminating',
 ] as const;
 
-/** For a pod that was just created: its claims exist. */
+/** Facts about the claims of a pod that was just created: all claims exist. */
 export const justCreated: Recreatable = { kind: 'asked', ageSeconds: 0, claims: [], tied: null, refusal: null };
 
-/** Older readings allow no step. Everything that can change is read again right before the step. */
+/** A reading older than this permits no step. Facts that can change are read again right before the step. */
 export const freshRecreatableSeconds = 60;
 
-/** A reading that grows old changes nothing by itself, so it sets no deadline: it is read once a step needs it. */
+/**
+ * A reading that becomes too old does not change the decision, so it sets no deadline. It is renewed only when a step
+ * needs it.
+ */
 export const hasToBeRead = (recreatable: Recreatable | NotAsked): boolean =>
   recreatable.kind === 'notAsked' || !(recreatable.ageSeconds < freshRecreatableSeconds);
 
 export type DelayReading =
   /**
-   * How much newer the newest transaction that it has received is, by commit time, than the newest one that it has
-   * applied.
+   * The delay, by commit time, between the newest transaction that the replica has received and the newest one that it
+   * has applied.
    */
   | { readonly kind: 'delay'; readonly seconds: number }
-  /** Its agent reports that it does not replicate properly, in these words. */
+  /** The agent of the replica reports that the replica does not replicate properly, with this message. */
   | { readonly kind: 'notReplicating'; readonly message: string }
   /** There was no answer, or it is unusable. */
   | { readonly kind: 'unknown'; readonly message: string };
 
 export interface ReplicationDelay extends LastReading<DelayReading> {
-  /** The uid of its pod. */
+  /** The uid of the replica's pod. */
   readonly uid: string;
 }
 
-/** Whether a replica copies its data from another member, by its agent. */
+/** Whether a replica is copying its data from another member, according to its agent. */
 export type CloneReading =
   /** The agent runs the clone. `progress` is absent if mysqld was not asked or did not report it. */
   | { readonly kind: 'cloning'; readonly progress?: CloneProgress }
   /**
-   * MySQL reports that its last clone has not completed, but the agent runs none: it failed, or the agent restarted.
+   * MySQL reports that its last clone has not completed, but the agent is not running a clone. Either the clone failed,
+   * or the agent restarted.
    */
   | { readonly kind: 'unfinished' }
   | { readonly kind: 'notCloning' }
   /** There was no answer, or it is unusable. */
   | { readonly kind: 'unknown'; readonly message: string };
 
-/** How far a clone is, according to `performance_schema.clone_progress` of the mysqld that receives it. */
+/** The progress of a clone, according to `performance_schema.clone_progress` on the replica that receives the data. */
 export interface CloneProgress {
-  /** MySQL's name of the stage, such as `FILE COPY`; empty between two stages. */
+  /** MySQL's name for the stage, such as `FILE COPY`; empty between two stages. */
   readonly stage: string;
-  /** Of all stages together. */
+  /** The bytes of all stages together. */
   readonly copiedBytes: number;
   readonly estimatedBytes: number;
 }
 
 export interface LastClone extends LastReading<CloneReading> {
-  /** For how long the progress has been the same. Only if the progress is known. */
+  /** For how long the progress has been the same. Absent if the progress is unknown. */
   readonly unchangedForSeconds?: number;
 }
 
 /**
- * How long an answer is valid before a step that would end the clone, and how often it is asked again while a clone
- * holds the step.
+ * How long an answer is valid for a step that would interrupt a clone, and how often the question is asked again while
+ * a clone blocks the step.
  */
 export const freshCloneSeconds = 5;
 export const cloneAgainSeconds = 30;
 
 /**
- * What nodes have found out about the update revision before any member is replaced (setting `preflight`). Only nodes
- * of due members count.
+ * What nodes have reported about the update revision before any member is replaced (setting `preflight`). Only nodes of
+ * due members count.
  */
 export interface Preflight {
   readonly awaited: readonly AwaitedNode[];
   /** Nodes that would not run the update revision. */
   readonly refusals: readonly NodeRefusal[];
-  /** Nodes that had its images, and how long ago they were asked. */
+  /** Nodes that already had the images when they were asked, and the time since then. */
   readonly fetched: readonly { readonly nodeName: string; readonly ageSeconds: number }[];
+  /**
+   * The version that the mysqld of the update revision has reported on a node, such as `8.4.8`; `null` if it has not.
+   */
+  readonly mysqldVersion: string | null;
 }
 
 export interface AwaitedNode {
-  /** What the node was asked: whether it has the images or, on one node, whether mysqld accepts its configuration. */
+  /** What the node checks: whether it has the images or, on one node, whether mysqld accepts its configuration. */
   readonly about: 'images' | 'configuration';
   readonly nodeName: string;
   readonly forSeconds: number;
-  /** Why its pod does not run yet, in Kubernetes' words, or `null`. */
+  /** Why the pod on the node does not run yet, according to Kubernetes; otherwise `null`. */
   readonly message: string | null;
 }
 
 export interface NodeRefusal {
   readonly nodeName: string;
-  /** The ordinals of the due members that it concerns. */
+  /** The ordinals of the due members on that node. */
   readonly members: readonly number[];
   readonly result: 'ImageUnavailable' | 'ConfigurationRefused';
-  /** The words of the kubelet, or of mysqld. */
+  /** The message of the kubelet, or of mysqld. */
   readonly message: string;
-  /** Seconds until it is tried again. 0 while it is being tried. */
+  /** Seconds until the node tries again. 0 while it is trying. */
   readonly againInSeconds: number;
 }
 
-/** How often the pods of a preflight are checked: the longer it has lasted, the less often. */
+/**
+ * How often the pods of a preflight are checked. The longer the preflight lasts, the longer the time between two
+ * checks.
+ */
 export const lookAtPodsSeconds = (forSeconds: number): number => (forSeconds < 10 ? 1 : forSeconds < 60 ? 2 : 5);
 
 const firstRetrySeconds = 60;
 const longestRetrySeconds = 600;
 
-/** A refusal is retried after as long as it has already lasted: each attempt doubles the wait, up to ten minutes. */
+/**
+ * A node that refuses the revision is asked again after as long as the refusal has already lasted. So the wait doubles
+ * with each attempt, up to ten minutes.
+ */
 export const retryAfterSeconds = (lastedSeconds: number): number =>
   Math.min(Math.max(lastedSeconds, firstRetrySeconds), longestRetrySeconds);
 
@@ -220,18 +243,18 @@ export interface MysqlReading {
   readonly ageSeconds: number | null;
   /**
    * Why no member can be asked, as a sentence without a full stop, and for how long that has been so. After a while the
-   * rules continue without these answers.
+   * rules do without these answers.
    */
   readonly problem: { readonly message: string; readonly forSeconds: number } | null;
   readonly members: readonly MemberReading[];
   /**
-   * Open writes of the primary, the oldest first, from its last answer. They stay while it does not answer. `null` if
-   * the primary was never asked for them, or never reported them.
+   * Open writes of the primary, the oldest first, from its last answer. They are kept while the primary does not
+   * answer. `null` if the primary has never answered that question.
    */
   readonly writes: readonly OpenWrite[] | null;
   /** Seconds for which a switchover has waited for open writes. 0 while no switchover waits. */
   readonly waitedForWritesSeconds: number;
-  /** The clusters that replicate from this one, as far as members have reported connections from them lately. */
+  /** The clusters that replicate from this one, according to the connections that members have reported lately. */
   readonly replicaClusters: readonly ReplicaCluster[];
 }
 
@@ -246,8 +269,9 @@ export interface ReplicaCluster {
 export interface MemberReading extends Pick<ReplicationDelay, 'uid' | 'unknownForSeconds'> {
   readonly said: MemberSaid;
   /**
-   * The newest usable answer, whatever came later; `missing` is the newest known number. A fact against a member stands
-   * until another answer contradicts it. `null` before the first answer.
+   * The newest usable answer, even if unusable answers followed. `missing` comes from the newest answer that contained
+   * it. A fact that counts against a member keeps counting until a later answer contradicts it. `null` before the first
+   * answer.
    */
   readonly last: Said | null;
 }
@@ -261,11 +285,11 @@ export type MemberSaid =
 
 export interface PrimarySaid {
   readonly kind: 'primary';
-  /** The acknowledgements that a commit waits for: ⌊replicas/2⌋ in MOCO. 0 without semi-synchronous replication. */
+  /** How many acknowledgements a commit waits for: ⌊replicas/2⌋ in MOCO. 0 without semi-synchronous replication. */
   readonly needed: number;
   /**
-   * Replicas that are connected to acknowledge its commits. A disconnected replica counts until the primary notices; an
-   * idle primary notices at its next commit (seen with MySQL 8.4).
+   * How many replicas are connected to acknowledge the primary's commits. A disconnected replica counts until the
+   * primary notices that, and an idle primary notices only at its next commit (seen with MySQL 8.4).
    */
   readonly acknowledging: number;
 }
@@ -273,13 +297,15 @@ export interface PrimarySaid {
 export interface ReplicaSaid {
   readonly kind: 'replica';
   /**
-   * Transactions that the primary had committed when it was asked and that this replica had not received. `null` if the
-   * primary did not report them.
+   * How many of the transactions that the primary had committed when it was asked were missing on this replica. `null`
+   * if the primary did not report its transactions.
    */
   readonly missing: number | null;
-  /** Transactions that it had received but not applied. */
+  /** How many transactions the replica had received but not applied. */
   readonly unapplied: number;
-  /** Its receiver is connected with semi-synchronous replication, or was before it began to reconnect. */
+  /**
+   * The receiver of the replica is connected with semi-synchronous replication, or was before it began to reconnect.
+   */
   readonly semiSync: boolean;
   readonly receiver: ThreadState;
   readonly applier: ThreadState;
@@ -287,11 +313,11 @@ export interface ReplicaSaid {
 
 export interface ThreadState {
   readonly runs: boolean;
-  /** The number of this thread's last MySQL error. 0 without one. */
+  /** MySQL's number of the last error of this thread. 0 if there was none. */
   readonly error: number;
 }
 
-/** At most this many of them are queried. */
+/** At most this many open writes are read from the primary. */
 export const mostWrites = 20;
 
 /** A session of the primary that a switchover would cut off. */
@@ -301,8 +327,11 @@ export interface OpenWrite {
   readonly user: string;
   readonly host: string;
   readonly ageSeconds: number;
-  /** When it began. For people. */
+  /** When the transaction began. Shown to people. */
   readonly since: string;
-  /** `client`: no statement runs, but the transaction is open. `null` if the session is not waiting. */
+  /**
+   * What the session is waiting for. `client`: no statement is running, but the transaction is open. `null` if it is
+   * not waiting.
+   */
   readonly waitsFor: 'rowLock' | 'metadataLock' | 'acknowledgement' | 'client' | null;
 }

@@ -2,22 +2,24 @@ import { type InPlaceSettings, neverInPlace } from './in-place-changes.ts';
 
 // The user's settings as the core sees them, and the budget that follows from them.
 
-/** A whole number of members, or a percentage of them that is rounded down, as in KEP-961. */
+/** A number of members, or a percentage of them that is rounded down as in KEP-961. */
 export type MaxUnavailable = number | `${number}%`;
 
-/** The user's settings for one cluster, each already resolved. */
+/** The user's settings for one cluster, with defaults filled in. */
 export interface RolloutPolicy {
   /**
-   * Who deletes pods. In `OnDelete` this program does (feature gate `UpdateStrategyOnDelete`). In `Partition` the
-   * StatefulSet controller does, and this program lowers the partition. In `MOCO` MOCO lowers it, and this program only
-   * reports.
+   * Which program replaces the pods. In `OnDelete` mode this program deletes them (feature gate
+   * `UpdateStrategyOnDelete`). In `Partition` mode the StatefulSet controller deletes them, and this program lowers the
+   * partition. In `MOCO` mode MOCO lowers the partition, and this program only reports.
    */
   readonly mode: 'OnDelete' | 'Partition' | 'MOCO';
   readonly paused: boolean;
-  /** The field and object that set the pause, for people. */
+  /** The field and the object that set the pause, as text for people. */
   readonly pausedBy?: string;
+  /** Details of the pause. Absent if there is no pause, or if no details are known. */
+  readonly pause?: Pause;
   readonly repairWhilePaused: boolean;
-  /** Members that may be unavailable at once, for any reason. At least 1, never more than ⌊replicas/2⌋. */
+  /** How many members may be unavailable at once, for any reason. At least 1, never more than ⌊replicas/2⌋. */
   readonly maxUnavailable: MaxUnavailable;
   readonly partition: number;
   readonly minReadySeconds: number;
@@ -26,41 +28,62 @@ export interface RolloutPolicy {
   readonly failoverGraceSeconds: number;
   /** A replica with this delay or more is too far behind for a switchover. */
   readonly maxReplicaDelaySeconds: number;
-  /** How long a switchover waits for a delay that cannot be read. */
+  /** How long a switchover waits for a replica with a delay that cannot be read. */
   readonly replicaDelayGraceSeconds: number;
   /**
-   * How long a step waits for a member that does not answer although its pod is ready. Longer than a dead node can look
-   * alive.
+   * How long a step waits for a member that does not answer although its pod is ready. A dead node cannot appear to be
+   * alive for that long.
    */
   readonly silentMemberGraceSeconds: number;
   readonly longWriteGraceSeconds: number;
-  /** What happens after that. */
+  /** What happens once `longWriteGraceSeconds` is over. */
   readonly longWritePolicy: 'Proceed' | 'Hold';
   /**
-   * What short-lived pods find out on the nodes of due members before the first member is replaced: whether the images
-   * of the update revision are there or can be fetched and, on one node, whether its mysqld accepts the configuration.
+   * What short-lived pods check on the nodes of due members before the first member is replaced. They check whether the
+   * images of the update revision are present or can be fetched and, on one node, whether the mysqld of that revision
+   * accepts the configuration.
    */
   readonly preflight: 'Never' | 'Nodes' | 'NodesAndConfiguration';
   readonly preflightTimeoutSeconds: number;
+  /**
+   * What happens to members on nodes that are being taken out of service. `Switchover` moves the primary to a member on
+   * a different node; `Evacuate` also evicts replicas, one at a time.
+   */
+  readonly nodeMaintenance: 'Ignore' | 'Switchover' | 'Evacuate';
+  /** Whether working members on other nodes are updated while nodes are being taken out of service. */
+  readonly rolloutsDuringMaintenance: 'Proceed' | 'Wait';
   readonly primaryUpdatePolicy: 'Automatic' | 'Manual';
-  /** The update revision whose primary a person has approved, or `null`. */
+  /** The revision for which a person has approved updating the primary, or `null`. */
   readonly approvedRevision: string | null;
-  /** Ordinals that keep their revision until the user unpins them. */
+  /** Ordinals of members that keep their revision until the user unpins them. */
   readonly pinnedOrdinals: readonly number[];
   /**
-   * The revision at which a stale member comes back if somebody else deletes its pod after the revision was verified
-   * and while nothing holds the rollout. Before that the member always keeps its revision.
+   * At which revision a stale member comes back if another program or a person deletes its pod. The setting only
+   * matters while nothing holds the rollout and the update revision is verified. Otherwise the member always keeps its
+   * revision.
    */
   readonly lostMembers: 'UpdateOnceVerified' | 'KeepRevision';
-  /** Members that a person wants back at their previous revision, and the update revision that they have to leave. */
+  /**
+   * Members that a person wants back at their previous revision. `revision` is the update revision that they have to
+   * leave.
+   */
   readonly restore: { readonly revision: string; readonly ordinals: readonly number[] } | null;
   readonly overrides: readonly Override[];
   readonly inPlaceUpdates: InPlaceSettings;
 }
 
+/** Why the rollout is paused, who paused it, and until when. For people. */
+export interface Pause {
+  readonly reason?: string;
+  readonly author?: string;
+  /** When the pause ends by itself, and in how many seconds. */
+  readonly until?: string;
+  readonly remainingSeconds?: number;
+}
+
 export interface Override {
   readonly rule: string;
-  /** Seconds until the override ends. 0 or less: it has ended. */
+  /** Seconds until the override ends. If this is 0 or less, it has ended. */
   readonly remainingSeconds: number;
   /** Seconds until the override begins. Absent if it has begun. */
   readonly startsInSeconds?: number;
@@ -75,7 +98,7 @@ export const boundsOf = {
 
 /**
  * `minReadySeconds` is the value of MOCO's own partition controller. `silentMemberGraceSeconds` is the sum of
- * Kubernetes' node-monitor-grace-period (50 s), the minute between two looks of MOCO, and 10 s for a look.
+ * Kubernetes' node-monitor-grace-period (50 s), the minute between two checks by MOCO, and 10 s for a check.
  */
 export const defaultPolicy: RolloutPolicy = {
   mode: 'OnDelete',
@@ -94,6 +117,8 @@ export const defaultPolicy: RolloutPolicy = {
   longWritePolicy: 'Proceed',
   preflight: 'Never',
   preflightTimeoutSeconds: 300,
+  nodeMaintenance: 'Ignore',
+  rolloutsDuringMaintenance: 'Proceed',
   primaryUpdatePolicy: 'Automatic',
   approvedRevision: null,
   pinnedOrdinals: [],
@@ -103,7 +128,10 @@ export const defaultPolicy: RolloutPolicy = {
   inPlaceUpdates: neverInPlace,
 };
 
-/** A whole number that is not negative, or such a number with a percent sign: Kubernetes' int-or-string. */
+/**
+ * Whether the value is one of Kubernetes' int-or-string values: a whole number from 0, or such a number with a percent
+ * sign.
+ */
 export function isReadable(maxUnavailable: MaxUnavailable): boolean {
   return typeof maxUnavailable === 'number'
     ? Number.isInteger(maxUnavailable) && maxUnavailable >= 0
@@ -111,9 +139,9 @@ export function isReadable(maxUnavailable: MaxUnavailable): boolean {
 }
 
 /**
- * How many members may be unavailable at once: KEP-961's number or percentage, rounded down. At least 1, at most the
- * members from the partition up, and never so many that fewer than ⌊replicas/2⌋ + 1 remain. An invalid value counts as
- * 1.
+ * How many members may be unavailable at once: the number, or the percentage rounded down as in KEP-961. The result is
+ * at least 1, and at most the number of members from the partition up. It always leaves at least ⌊replicas/2⌋ + 1
+ * members. An invalid value counts as 1.
  */
 export function budgetOf(maxUnavailable: MaxUnavailable, replicas: number, partition: number): number {
   const wanted =

@@ -4,60 +4,66 @@ import { type EffectKind, isConfirmed, membersOf } from './effects.ts';
 import { reliedOn, type Situation } from './situation.ts';
 import type { Step } from './step.ts';
 
-// The questions that the core may ask, and which are asked again before a write.
+// The questions that the core may ask. Some of them are asked again right before a write.
 
 /**
- * What the core has to know but no watch delivers. Only the core asks: a rule names its question when its fact is
- * missing or too old (`asks` of its entry), and the controller has a row for each kind of question
+ * What the core has to know but no watch delivers. Only the core asks. A rule names its question in `asks` when its
+ * fact is missing or too old, and the controller has a row for each kind of question
  * (`controller/questions/questions.ts`).
  */
 export type Question =
-  /** How each stale member can reach the update revision without another pod. */
+  /** How each stale member can reach the update revision without getting another pod. */
   | { readonly kind: 'inPlace' }
-  /** How far the replicas are behind, from their agents. */
+  /** How far the replicas are behind, according to their agents. */
   | { readonly kind: 'delays' }
-  /** Whether these members answer, by ordinal: those that a step relies on. */
+  /** Whether these members answer, by ordinal. A step relies on them. */
   | { readonly kind: 'members'; readonly members: readonly number[] }
-  /** Whether these replicas clone, by ordinal, from their agents. */
+  /** Whether these replicas are cloning, by ordinal, according to their agents. */
   | { readonly kind: 'clones'; readonly members: readonly number[] }
-  /** What MySQL itself says, before a member stops or before a switchover. */
+  /** What MySQL itself reports, before a member stops or before a switchover. */
   | { readonly kind: 'mysql'; readonly for: 'stop' | 'switchover' }
-  /** Details only for users. No step waits for them. */
+  /** Details that are only shown to users. No step waits for them. */
   | { readonly kind: 'details'; readonly createFailure: boolean; readonly contention: boolean }
-  /** Whether nodes can run the update revision. `begins`: nodes are asked; otherwise only their pods are followed. */
+  /**
+   * Whether nodes can run the update revision. If `begins` is false, no new node is asked, and only the existing pods
+   * are followed.
+   */
   | { readonly kind: 'preflight'; readonly begins: boolean }
   /** Whether these members can be recreated, by ordinal. */
   | { readonly kind: 'recreatable'; readonly members: readonly number[] }
+  /** Whether the nodes of these members are being taken out of service, by ordinal. */
+  | { readonly kind: 'nodes'; readonly members: readonly number[] }
   /** Whether moco-controller renews its Lease. */
   | { readonly kind: 'moco' }
   /**
-   * Which mysqld has started on the data of these members, according to their claims, and what has to be noted there.
+   * Which mysqld has started on the data of these members, according to their claims, and what has to be recorded
+   * there.
    */
   | { readonly kind: 'data'; readonly members: readonly number[]; readonly notes: readonly DueRecord[] }
   /** The checks of the user. */
   | { readonly kind: 'checks' }
-  /** The policies that decide a setting. */
+  /** The policies that decide the settings of the cluster. */
   | { readonly kind: 'policies' };
 
 export type QuestionKind = Question['kind'];
 export type QuestionOf<Kind extends QuestionKind> = Extract<Question, { readonly kind: Kind }>;
 
 interface Asked<One extends Question> {
-  /** One question instead of two of its kind. */
+  /** Merges two questions of this kind into one. */
   readonly together: (one: One, other: One) => One;
-  /** A step waits for it once nothing else is missing. All of these are asked at once. */
+  /** The question is asked only once nothing else blocks the step. All such questions are asked at once. */
   readonly last?: true;
-  /** Before which steps it is asked again. `null`: before none. */
+  /** The steps before which the question is asked again. `null` if it is never asked again. */
   readonly again: {
     readonly before: readonly EffectKind[] | 'every confirmed step';
-    /** `null` if there is nothing to ask. */
+    /** `null` if the step leaves nothing to ask. */
     readonly question: (step: Step, effects: ReadonlySet<EffectKind>, situation: Situation) => One | null;
   } | null;
 }
 
 const same = <One>(one: One): One => one;
 
-/** By kind, in the order in which they are listed in SPEC.md. */
+/** The questions by kind, in the order in which SPEC.md lists them. */
 export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> } = {
   inPlace: { together: same, again: null },
   delays: { together: same, again: { before: ['movesPrimary'], question: () => ({ kind: 'delays' }) } },
@@ -109,11 +115,21 @@ export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> }
     together: (one, other) => ({ kind: 'recreatable', members: [...new Set([...one.members, ...other.members])] }),
     again: {
       before: 'every confirmed step',
-      // What was never read stays unknown, and a step that needs it is not allowed.
+      // If a fact was never read, it stays unknown here, and no step that needs the fact is allowed.
       question: (step, _, situation) => {
         const known = membersOf(situation, step).filter(({ facts }) => facts.recreatable.kind === 'asked');
         return known.length === 0 ? null : { kind: 'recreatable', members: known.map(({ ordinal }) => ordinal) };
       },
+    },
+  },
+  nodes: {
+    together: (one, other) => ({ kind: 'nodes', members: [...new Set([...one.members, ...other.members])] }),
+    again: {
+      before: 'every confirmed step',
+      question: (_, __, { policy, members }) =>
+        policy.nodeMaintenance === 'Ignore' && policy.rolloutsDuringMaintenance === 'Proceed'
+          ? null
+          : { kind: 'nodes', members: members.map(({ ordinal }) => ordinal) },
     },
   },
   moco: {
@@ -150,7 +166,7 @@ export function together(questions: readonly Question[]): readonly Question[] {
   return [...byKind.values()];
 }
 
-/** What is asked again right before this step is written. */
+/** The questions that are asked again right before this step is written. */
 export function askedAgain(step: Step, kinds: readonly EffectKind[], situation: Situation): readonly Question[] {
   if (!isConfirmed(kinds)) return [];
   const effects = new Set(kinds);

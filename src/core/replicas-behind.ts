@@ -7,7 +7,7 @@ import type { Member, Situation } from './situation.ts';
 
 // Whether replicas are too far behind for a step, from their agents and from MySQL itself.
 
-/** Older readings do not count. So this also limits how often members are asked while a step waits for them. */
+/** Readings older than this do not count. So a step that waits for replicas has them asked again after this time. */
 export const freshSeconds = 5;
 
 export interface ReplicaBehind {
@@ -16,36 +16,41 @@ export interface ReplicaBehind {
   readonly reading: DelayReading | AgainstReplica | null;
 }
 
-/** A replica's answer that counts against it. `silent` is why it has not answered since, or `null`. */
+/**
+ * An answer that counts against its replica. `silent` says why the replica has not answered since; `null` if it has.
+ */
 type AgainstReplica = Against & { readonly silent: string | null };
 type Against =
   | { readonly kind: 'notReceived' | 'notApplied'; readonly transactions: number }
-  /** Its receiver does not run, or has an error: MySQL's error number, or 0. */
+  /** The replica's receiver does not run, or has an error. `error` is MySQL's error number, or 0. */
   | { readonly kind: 'notReceiving'; readonly error: number }
   | { readonly kind: 'notAcknowledging' };
 
-/** What a step that replaces `member` waits for. */
+/** The replicas for which a step has to wait before it replaces `member`. */
 export interface ReplicasBehind {
   readonly member: number;
-  /** From this delay on replicas are too far behind for a switchover. `null` if another replica is replaced. */
+  /**
+   * Before a switchover: a replica with this delay or more is too far behind. `null` if the step replaces a replica.
+   */
   readonly limitSeconds: number | null;
   readonly graceSeconds: number;
   readonly replicas: readonly ReplicaBehind[];
-  /** How many replicas acknowledge commits without the member, if that is too few. Otherwise `null`. */
+  /** How many other replicas acknowledge commits, if they would be too few without the member. Otherwise `null`. */
   readonly acknowledging: { readonly others: number; readonly needed: number } | null;
 }
 
 /**
- * In a switchover MOCO stops writes, waits up to 50 s until the replica with the lowest ordinal has applied every
- * transaction, and tries again if that fails (MOCO 0.36, clustering/status.go, DecideState, and
+ * In a switchover MOCO stops writes and waits up to 50 s until the replica with the lowest ordinal has applied every
+ * transaction. If that fails, MOCO tries again (MOCO 0.36, clustering/status.go, DecideState, and
  * clustering/operations.go, switchover). A failover waits for the applier without a limit. Before MOCO allows writes
- * again, it runs STOP REPLICA on all the others, and that waits without a limit for the transaction that each of them
- * is applying (configure). So every replica has to have caught up.
+ * again, it runs STOP REPLICA on every other replica. That statement waits, also without a limit, for the transaction
+ * that the replica is applying (configure). So every replica must have caught up.
  *
- * A Ready replica may not have received anything yet, and it acknowledges no commit before it has; its delay only
- * covers what it has received. A commit that waits for an acknowledgment does not appear among the transactions that
- * the primary has executed, so a replica that has received all of those may still acknowledge nothing. Where MySQL
- * itself reports this, the replica counts as unavailable when another one is replaced.
+ * A Ready replica may not have received anything yet. Its delay only covers transactions that it has received, and
+ * before it receives any, it acknowledges no commit. A commit that waits for an acknowledgement is not yet among the
+ * transactions that the primary has executed. So a replica that has received all executed transactions may still
+ * acknowledge nothing. If MySQL itself reports this, the replica counts as unavailable when another replica is
+ * replaced.
  */
 export function replicasBehind(asked: Asked): ReplicasBehind | null {
   const { situation, effects, members: taken } = asked;
@@ -71,7 +76,7 @@ export function replicasBehind(asked: Asked): ReplicasBehind | null {
   return { member: member.ordinal, limitSeconds: null, graceSeconds, replicas: behind, acknowledging };
 }
 
-/** Asks if an answer is too old. An agent's answer does not make MySQL's answer unnecessary. */
+/** The questions to ask if an answer is too old. MySQL itself has to answer even if the agent has answered. */
 export function asksOfReplicas(
   { limitSeconds, replicas }: ReplicasBehind,
   { snapshot }: Situation,
@@ -85,7 +90,10 @@ export function asksOfReplicas(
   ];
 }
 
-/** Asks again those members whose answers block a step. Such answers stay valid longer than others. */
+/**
+ * Asks the members again after their answers have blocked a step for a while. Such answers stay valid longer than
+ * others.
+ */
 export function asksForLasting({ snapshot: { mysql } }: Situation): readonly Question[] {
   if (mysql === null || (mysql.ageSeconds !== null && mysql.ageSeconds < lastingSeconds)) return [];
   return [{ kind: 'mysql', for: 'stop' }];
@@ -110,9 +118,10 @@ function isBehind({ policy, deadlines }: Situation, { reading, unknownForSeconds
 }
 
 /**
- * It has to have received what the primary had committed when the primary was asked, and to acknowledge commits; for a
- * switchover it has to have applied that as well. An answer against it stands until another answer. A missing answer is
- * waited for as long as an unreadable delay.
+ * The facts against the replica in its last answer. The replica must have received every transaction that the primary
+ * had committed when the primary was asked, and it must acknowledge commits. Before a switchover it must also have
+ * applied those transactions. A fact against the replica counts until its next answer. If there is no answer, the step
+ * waits for as long as it would for a delay that cannot be read, or for a silent member.
  */
 function behindByMysql(situation: Situation, { facts, ordinal }: Member, applied: boolean): ReplicaBehind | null {
   const { snapshot, policy, deadlines } = situation;
@@ -129,10 +138,10 @@ function behindByMysql(situation: Situation, { facts, ordinal }: Member, applied
 }
 
 /**
- * No member can be asked, and this has lasted for a while: a Secret that is recreated is away only for a moment. Also
- * sets the deadline for it.
+ * Whether it has been impossible for a while to ask any member. A Secret that is being recreated is only away for a
+ * moment. Also sets the deadline at which this becomes true.
  *
- * @param withinSeconds the maximum age of the reading that says so
+ * @param withinSeconds the maximum age of the reading that reports the problem
  */
 export function isPastAsking({ snapshot: { mysql }, policy, deadlines }: Situation, withinSeconds: number): boolean {
   if (!mysql?.problem || mysql.ageSeconds === null || deadlines.reached(mysql.ageSeconds, withinSeconds)) return false;
@@ -140,7 +149,7 @@ export function isPastAsking({ snapshot: { mysql }, policy, deadlines }: Situati
 }
 
 /**
- * How long to wait for an answer of mysqld: a member that does not answer may be gone, and its pod shows that only
+ * How long to wait for an answer from mysqld. A member that does not answer may be gone, and its pod shows that only
  * later.
  */
 export const silenceSeconds = ({ replicaDelayGraceSeconds, silentMemberGraceSeconds }: RolloutPolicy): number =>
@@ -151,7 +160,7 @@ interface Silence {
   readonly forSeconds: number;
 }
 
-/** Why it is unknown what the replica lacks: it does not answer, or the primary does not. */
+/** Why it is unknown which transactions the replica lacks: either the replica or the primary does not answer. */
 function silenceOf(situation: Situation, { said, unknownForSeconds }: MemberReading): Silence | null {
   if (said.kind === 'unknown') return { message: said.message, forSeconds: unknownForSeconds };
   if (said.kind === 'primary' || said.missing !== null) return null;
@@ -163,8 +172,8 @@ function silenceOf(situation: Situation, { said, unknownForSeconds }: MemberRead
 type Last = MemberReading['last'] | undefined;
 
 /**
- * What the newest answer of a replica shows against it, if `source` is that of the primary. A backlog counts only for a
- * switchover.
+ * The fact that counts against a replica in its newest answer; `null` if there is none. `source` is the primary's
+ * answer. A backlog counts only before a switchover.
  */
 export function againstItself(last: Last, source: Last, applied: boolean): Against | null {
   if (last?.kind !== 'replica') return null;
@@ -175,7 +184,7 @@ export function againstItself(last: Last, source: Last, applied: boolean): Again
   return applied && unapplied > 0 ? { kind: 'notApplied', transactions: unapplied } : null;
 }
 
-/** This replica acknowledges commits, and without it too few replicas would. */
+/** How many replicas would acknowledge commits without this one, if they are too few. `null` if they are enough. */
 function tooFewAcknowledge(situation: Situation, member: Member): ReplicasBehind['acknowledging'] {
   if (isPastAsking(situation, freshSeconds)) return null;
   const source = sourceOf(situation);
@@ -190,15 +199,21 @@ const sourceOf = (situation: Situation): Last => readingOf(situation, situation.
 const readingOf = ({ snapshot }: Situation, member: Member | null): MemberReading | undefined =>
   snapshot.mysql?.members.find(({ uid }) => uid === member?.facts.uid);
 
-/** According to its last answer it does not acknowledge the primary's commits, and will not until another answer. */
+/**
+ * Whether the replica, according to its last answer, does not acknowledge the primary's commits. That counts until its
+ * next answer.
+ */
 export function isKnownToLack(situation: Situation, member: Member): boolean {
   const { mysql } = situation.snapshot;
   if (mysql === null || isPastAsking(situation, lastingSeconds)) return false;
   if (againstItself(readingOf(situation, member)?.last, sourceOf(situation), false) === null) return false;
-  // It is asked again then.
+  // The member is asked again once this deadline has passed.
   if (mysql.ageSeconds !== null) situation.deadlines.reached(mysql.ageSeconds, lastingSeconds);
   return true;
 }
 
-/** How often members are asked whose answers block a step. Such answers stay valid longer than others. */
+/**
+ * How long an answer that blocks a step stays valid before the member is asked again. Other answers stay valid for a
+ * shorter time.
+ */
 export const lastingSeconds = 30;

@@ -6,12 +6,12 @@ import type { RulePhase } from './rules/rule.ts';
 import type { Member, Situation } from './situation.ts';
 import { notYetReplaced } from './statefulset-controller.ts';
 
-// What is only shown: phases, verdicts and members of the next step.
+// Everything in a decision that is only shown to users: phases, verdicts, and the members of the next step.
 
 export function reports(situation: Situation, procedure: Procedure, outcome: NextStep): readonly MemberReport[] {
   const next = nextOrdinals(situation, procedure, outcome);
   const rule = outcome.hold?.rule ?? null;
-  // Facts that are only shown set no deadline.
+  // Facts that are only shown must not set a deadline.
   const shown = { ...situation, deadlines: new Deadlines() };
   const present = situation.members.map((member): MemberReport => {
     const verdict = verdictOf(situation, member, next);
@@ -63,15 +63,16 @@ function verdictOf({ snapshot }: Situation, member: Member, next: readonly numbe
 }
 
 /**
- * The members of the next step. While a step without members is held: those of the first line that has some. In the
- * other modes, while a step is held: the members that the StatefulSet controller still has to replace.
+ * The members of the next step. If the held step has no members, these are the members of the first line that has some.
+ * In modes other than OnDelete, while a step is held, this is the next member that the StatefulSet controller has to
+ * replace.
  */
 function nextOrdinals(situation: Situation, procedure: Procedure, { candidate, hold }: NextStep): readonly number[] {
   const leftToKubernetes = hold === null || situation.policy.mode === 'OnDelete' ? null : notYetReplaced(situation);
   if (leftToKubernetes !== null) return [leftToKubernetes.ordinal];
   if ('targets' in candidate && candidate.kind !== 'undemote') return candidate.targets.map(({ ordinal }) => ordinal);
   if (hold === null && candidate.kind !== 'undemote') return [];
-  // Facts that are only shown set no deadline.
+  // Facts that are only shown must not set a deadline.
   const shown = { ...situation, deadlines: new Deadlines() };
   for (const { candidates } of Object.values(procedure)) {
     const next = candidates(shown).find((step) => step.kind !== 'undemote' && 'targets' in step);
@@ -81,9 +82,9 @@ function nextOrdinals(situation: Situation, procedure: Procedure, { candidate, h
 }
 
 /**
- * The state of a cluster in one word, for people. Programs read the conditions. `Waiting` is a wait that a user
- * requested, or that may need a person. `Blocked` needs a person. While it is `Settling`, every member is updated, but
- * not all of them work yet.
+ * The state of a cluster as one term for people. Programs should read the conditions. `Waiting` is a wait that a user
+ * requested, or that may need a person. `Blocked` needs a person. `Settling` means that every member is updated but not
+ * all of them work yet.
  */
 export type Phase = 'UpToDate' | 'Progressing' | 'Waiting' | 'Blocked' | 'Settling' | RulePhase;
 
@@ -94,7 +95,7 @@ export function phase({
   progressDeadlineExceeded,
 }: Pick<Decision, 'hold' | 'stale' | 'complete' | 'progressDeadlineExceeded'>): Phase {
   const ofRule = hold && rules[hold.rule].phase;
-  // A pause does not affect a rollout that is complete.
+  // A pause does not change the phase of a rollout that is complete.
   if (ofRule && !(complete && ofRule === 'Paused')) return ofRule;
   if (complete) return 'UpToDate';
   if (progressDeadlineExceeded || (hold !== null && isBlocking(hold.rule))) return 'Blocked';
@@ -102,7 +103,7 @@ export function phase({
   return hold === null || isOfProgress(hold.rule) ? 'Progressing' : 'Waiting';
 }
 
-/** Waits for MOCO, Kubernetes or the members, which end by themselves. */
+/** Whether the rule waits for MOCO, Kubernetes or the members. Such waits end by themselves. */
 const isOfProgress = (rule: HoldRule): boolean =>
   isRoutine(rule) || (!isRequestedByUser(rule) && !rules[rule].endedBy.includes('a person'));
 

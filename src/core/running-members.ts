@@ -3,14 +3,14 @@ import { unreachedPrimary } from './moco-state.ts';
 import { isKnownToLack } from './replicas-behind.ts';
 import type { Member, Situation } from './situation.ts';
 
-// Which members acknowledge commits. Nothing outside MySQL can distinguish a replica that is behind from one whose I/O
-// thread is broken.
+// Which members acknowledge commits. Only MySQL itself can distinguish a replica that is behind from a replica with a
+// broken I/O thread.
 
 /**
- * The primary and enough other members acknowledge commits without this member. At first only participating members
- * count. Once this member has not participated for as long as a failover may take, members that MOCO has configured
- * count as well: a member that is behind looks like one with a broken I/O thread, and waiting forever would be worse.
- * Replacing a member that has probably never followed the primary loses little.
+ * Whether the primary and enough other members acknowledge commits without this member. At first only participating
+ * members count. Once this member has not participated for as long as a failover may take, members that MOCO has
+ * configured count as well. They may be behind or have a broken I/O thread, which looks the same, but waiting forever
+ * would be worse. If the member has probably never followed the primary, replacing it loses little.
  */
 export function leavesQuorum(situation: Situation, member: Member): boolean {
   if (!member.canAcknowledge) return true;
@@ -20,12 +20,12 @@ export function leavesQuorum(situation: Situation, member: Member): boolean {
   return primary !== null && counts(situation, primary, member) && othersThatAcknowledge(situation, member) >= majority;
 }
 
-/** How many other members acknowledge commits, as far as is known. */
+/** How many other members are known to acknowledge commits, or are assumed to. */
 export function othersThatAcknowledge(situation: Situation, member: Member): number {
   return situation.members.filter((other) => other !== member && counts(situation, other, member)).length;
 }
 
-/** Its mysqld has not been ready for as long as a failover may take. */
+/** The member's mysqld has been unready for at least as long as a failover may take. */
 export const isOverdue = (situation: Situation, member: Member): boolean =>
   isNotReadyFor(situation, member, situation.policy.failoverGraceSeconds);
 
@@ -35,8 +35,8 @@ function isNotReadyFor({ deadlines }: Situation, { facts }: Member, seconds: num
 }
 
 /**
- * Whether the member acknowledges commits while `taken` is replaced. What MySQL reports against it counts until the
- * progress deadline of `taken`.
+ * Whether the member acknowledges commits while `taken` is replaced. A report by MySQL against the member counts until
+ * the progress deadline of `taken` has passed.
  */
 const counts = (situation: Situation, member: Member, taken: Member): boolean =>
   member.canAcknowledge &&
@@ -44,9 +44,9 @@ const counts = (situation: Situation, member: Member, taken: Member): boolean =>
   (!isKnownToLack(situation, member) || isNotReadyFor(situation, taken, situation.policy.progressDeadlineSeconds));
 
 /**
- * Its mysqld has not been ready since it started, and MOCO has given it no role. After a restart of mysqld the label
- * may be outdated, and MOCO sets none while it cannot configure another replica: so after the progress deadline only
- * readiness counts.
+ * Whether the member's mysqld has not been ready since it started, and MOCO has given the member no role. After a
+ * restart of mysqld the role label may be outdated, and MOCO sets no labels while it cannot configure another replica.
+ * So after the progress deadline only readiness counts.
  */
 export function hasNeverFollowed({ policy, deadlines }: Situation, { facts }: Member): boolean {
   const mysqld = mysqldOf(facts);
@@ -55,8 +55,8 @@ export function hasNeverFollowed({ policy, deadlines }: Situation, { facts }: Me
 }
 
 /**
- * The primary does not participate, MOCO has not configured it since its pod was created, and a failover would be over
- * by now: no commit waits for this member.
+ * Whether no commit waits for this member: the primary does not participate, MOCO has not configured it since its pod
+ * was created, and a failover would be over by now.
  */
 function primaryLeadsNobody({ primary, snapshot, policy, deadlines }: Situation): boolean {
   if (primary?.participates) return false;
@@ -67,11 +67,12 @@ function primaryLeadsNobody({ primary, snapshot, policy, deadlines }: Situation)
 }
 
 /**
- * Some member serves as primary: the primary participates, or a replica that is not among the given ones does and so
- * follows it. MOCO's failover begins by stopping the I/O threads of all replicas (MOCO 0.36, clustering/operations.go,
- * failover), and no replica is ready without one, so no failover is in progress. While MOCO does not reach the primary,
- * no member serves: the probes of a pod are local, so it stays Ready when its network is cut, and for 50 s when its
- * node has lost power.
+ * Whether some member serves as primary. Either the primary participates, or a replica that is not in `without`
+ * participates and so shows that it follows a primary. MOCO's failover begins by stopping the I/O threads of all
+ * replicas (MOCO 0.36, clustering/operations.go, failover), and no replica is ready without its I/O thread. So if a
+ * replica participates, no failover is in progress. While MOCO does not reach the primary, no member counts as serving.
+ * The probes of a pod are local, so the pod stays Ready when its network is cut, and for 50 s when its node has lost
+ * power.
  */
 export function somebodyLeads({ members, primary, snapshot }: Situation, without: readonly Member[]): boolean {
   if (unreachedPrimary(snapshot.cluster) !== null) return false;
@@ -81,18 +82,19 @@ export function somebodyLeads({ members, primary, snapshot }: Situation, without
 }
 
 /**
- * How long a member may take from its startup probe to readiness: MOCO configures it within one pass, and without a
- * Kubernetes event a pass begins at the next tick, once a minute (MOCO 0.36, clustering/manager.go).
+ * How long a member may take from its startup probe to readiness. MOCO configures the member within one pass. Without a
+ * Kubernetes event, a pass begins once a minute (MOCO 0.36, clustering/manager.go).
  */
 const catchUpSeconds = 90;
 
 /**
- * mysqld has started but its startup probe has not passed: it is probably recovering from a crash. A restart would make
- * it begin again, so the member is left alone for as long as the probe allows, which MOCO takes from
- * `spec.startupWaitSeconds`: an hour by default. After that a restart may help. Once the startup probe has passed, MOCO
- * makes the member follow the primary, and it catches up.
+ * How long a member that is recovering is left alone. While the startup probe of mysqld has not passed, mysqld is
+ * probably recovering from a crash, and a restart would make the recovery begin again. So the member is left alone for
+ * as long as its startup probe allows. MOCO takes that time from `spec.startupWaitSeconds`: an hour by default. After
+ * that a restart may help. Once the startup probe has passed, MOCO makes the member follow the primary, and the member
+ * catches up.
  *
- * Returns how many seconds remain, or `null` if it is not recovering or the time is over.
+ * Returns the limit in seconds, or `null` if the member is not recovering or the limit has passed.
  */
 export function recoverySeconds({ policy, deadlines }: Situation, { state, facts }: Member): number | null {
   const mysqld = mysqldOf(facts);

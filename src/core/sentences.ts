@@ -1,31 +1,35 @@
 import type { ContainerResources, InPlaceChange } from './in-place-changes.ts';
 import type { Evidence, MemberState } from './member.ts';
 import type { AlteredField, Contention } from './snapshot.ts';
-import { restoreRules, type Step, stepRules, undemoteReasons } from './step.ts';
+import { restoreRules, type Step, type StepRule, stepRules, undemoteReasons } from './step.ts';
 
 // Sentences about facts and steps, for statuses, Events, logs and commands.
 
 export type Wait =
   | { readonly for: 'state'; readonly state: MemberState; readonly evidence: Evidence | null }
   | { readonly for: 'role' }
-  /** The StatefulSet controller, or MOCO, still has to replace it. */
+  /** The StatefulSet controller or MOCO has not replaced the member yet. */
   | { readonly for: 'revision' }
   | { readonly for: 'containers'; readonly containers: readonly string[] }
   | { readonly for: 'sidecars'; readonly containers: readonly string[] }
   | { readonly for: 'minReadySeconds'; readonly minReadySeconds: number };
 
-/** Why a member does not come back updated: a rule that holds it, or one of these reasons. */
+/** Why a member does not come back updated: the name of a rule that holds it, or one of these reasons. */
 export type KeptBecause = { readonly rule: string } | 'pinned' | 'partition' | 'unverified' | 'setting';
 
-/** The revision at which a member comes back after somebody else deleted its pod. */
+/**
+ * The revision at which a member comes back after another program or a person deleted its pod. If `restored` is set, a
+ * step deleted the pod to restore the member's previous revision.
+ */
 export type Recreated =
-  | { readonly as: 'before'; readonly because: KeptBecause }
+  | { readonly as: 'before'; readonly because: KeptBecause; readonly restored?: true }
   | { readonly as: 'updated'; readonly because: null }
-  /** It should come back at its previous revision, but that is impossible. */
+  /** The member should come back at its previous revision, but that is impossible. */
   | {
       readonly as: 'updated';
       readonly because: KeptBecause;
       readonly despite: 'created' | 'started' | 'setsBack' | 'admission' | 'data';
+      readonly restored?: true;
     };
 
 const keptReasons = {
@@ -47,13 +51,17 @@ const despites = {
 } as const;
 
 export function explainRecreated(back: Recreated): string {
+  if (back.because !== null && back.restored) {
+    const restoring = 'moco-rollout deleted its pod to restore its previous revision';
+    return back.as === 'before' ? restoring : `${restoring}, but it comes back updated: ${despites[back.despite]}`;
+  }
   if (back.as === 'before') {
-    return `somebody else deleted its pod; it comes back at its previous revision: ${keptReason(back.because)}`;
+    return `another client deleted its pod; it comes back at its previous revision: ${keptReason(back.because)}`;
   }
   if (back.because === null) {
-    return 'somebody else deleted its pod; it comes back updated: the revision works, and nothing holds the rollout';
+    return 'another client deleted its pod; it comes back updated: the revision works, and nothing holds the rollout';
   }
-  return `somebody else deleted its pod, and it is updated although ${keptReason(back.because)}: ${despites[back.despite]}`;
+  return `another client deleted its pod, and it is updated although ${keptReason(back.because)}: ${despites[back.despite]}`;
 }
 
 export function explainWait(wait: Exclude<Wait, { for: 'revision' }>): string {
@@ -62,7 +70,7 @@ export function explainWait(wait: Exclude<Wait, { for: 'revision' }>): string {
       if (wait.state === 'impaired' && wait.evidence !== null)
         return `its pod is not Ready: ${explainEvidence(wait.evidence)}`;
       if (wait.evidence !== null) return `does not participate: ${explainEvidence(wait.evidence)}`;
-      // Its image may still be downloading, or it may be starting.
+      // The image may still be downloading, or the container may be starting.
       return wait.state === 'running' ? 'does not participate yet' : `does not participate (${wait.state})`;
     case 'role':
       return 'MOCO has not set its role yet';
@@ -78,19 +86,21 @@ export function explainWait(wait: Exclude<Wait, { for: 'revision' }>): string {
 export function explainEvidence(evidence: Evidence): string {
   switch (evidence.kind) {
     case 'waiting':
-      return `container ${evidence.container} waits: ${evidence.reason}${restarts(evidence.restarts)}`;
+      return `container ${evidence.container} is waiting (${[evidence.reason, ...restarts(evidence.restarts)].join(', ')})`;
     case 'failed':
       return evidence.reason === null ? 'the pod has failed' : `the pod has failed: ${evidence.reason}`;
     case 'earlier':
       return evidence.message;
     case 'unschedulable':
-      return `no node takes the pod: ${withoutFullStop(evidence.message)}`;
+      return `no node accepts the pod: ${withoutFullStop(evidence.message)}`;
     case 'idle':
       return 'mysqld has not been running';
     case 'notReady':
       return `container ${evidence.container} is not ready`;
     case 'crashLooping':
-      return `container ${evidence.container} has not been ready since it restarted${restarts(evidence.restarts)}`;
+      return `container ${evidence.container} has not been ready since it restarted${restarts(evidence.restarts)
+        .map((times) => ` (${times})`)
+        .join('')}`;
     case 'restored':
       return 'a person has asked for its previous revision';
     case 'errant':
@@ -98,49 +108,56 @@ export function explainEvidence(evidence: Evidence): string {
   }
 }
 
-function restarts(count: number): string {
-  return count === 0 ? '' : `, ${count} ${count === 1 ? 'restart' : 'restarts'}`;
+function restarts(count: number): readonly string[] {
+  return count === 0 ? [] : [counted(count, 'restart')];
 }
 
-/** Appended to the first of several items. */
+/** A number with its noun, such as `1 disruption` or `2 disruptions`. */
+export const counted = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
+
+/** The suffix for a list of which only the first item is shown. */
 export const andMore = (others: number): string => (others === 0 ? '' : ` (and ${others} more)`);
 
-/** Messages of other programs may end with a full stop. */
+/** Removes a full stop at the end. Messages of other programs may have one. */
 export function withoutFullStop(sentence: string): string {
   let end = sentence.length;
   while (end > 0 && /[.\s]/.test(sentence.charAt(end - 1))) end -= 1;
   return sentence.slice(0, end);
 }
 
-/** `one` for a single item, else `several`. */
+/** Returns `one` for a single item, otherwise `several`. */
 export function plural(items: readonly unknown[], one: string, several: string): string {
   return items.length === 1 ? one : several;
 }
 
-/** For example `moco-controller writes the StatefulSet at least 10 times a second: …`. */
+/**
+ * Returns a text such as `moco-controller keeps writing the StatefulSet (at least 10 times a second) because the API
+ * server …`.
+ */
 export function explainContention({ writesPerSecond, managers, fields }: Contention): string {
-  const who = managers.length === 0 ? 'somebody' : managers.join(' and ');
-  const why = fields.length === 0 ? '' : `, since the API server ${explainAltered(fields)}`;
+  const who = managers.length === 0 ? 'an unknown client' : managers.join(' and ');
+  const why = fields.length === 0 ? '' : ` because the API server ${explainAltered(fields)}`;
   const s = managers.length > 1 ? '' : 's';
-  if (writesPerSecond === null) return `${who} reset${s} the partition each time that it is lowered${why}`;
+  if (writesPerSecond === null) return `${who} reset${s} the partition each time it is lowered${why}`;
   const often = writesPerSecond === 1 ? 'once' : `${writesPerSecond} times`;
-  return `${who} write${s} the StatefulSet again and again, at least ${often} a second${why}`;
+  return `${who} keep${s} writing the StatefulSet (at least ${often} a second)${why}`;
 }
 
-/** For example `adds spec.a of the MySQLCluster (write it out) and drops spec.b (leave it out)`. */
+/** Returns a text such as `adds spec.a (set it explicitly), drops spec.b (remove it)`. */
 export function explainAltered(fields: readonly AlteredField[]): string {
   const shown = fields
     .slice(0, mostFields)
-    .map(({ path, what }) => (what === 'added' ? `adds ${path} (write it out)` : `drops ${path} (leave it out)`));
+    .map(({ path, what }) => (what === 'added' ? `adds ${path} (set it explicitly)` : `drops ${path} (remove it)`));
   const left = fields.length - shown.length;
   return [...shown, ...(left > 0 ? [`alters ${left} more`] : [])].join(', ');
 }
 
 const mostFields = 3;
 
-// Times of a fleet are Unix seconds from objects in the API server, so that every leader has the same.
+// Times of a fleet are Unix seconds that come from objects in the API server, so that every leader computes the same
+// time.
 
-/** In the notation of the spec: `24h`, `1h30m`; 90 s are `1m30s`. */
+/** A duration in the notation of the spec: `24h`, `1h30m`. 90 s are `1m30s`. */
 export function durationText(seconds: number): string {
   const parts: readonly (readonly [number, string])[] = [
     [Math.floor(seconds / 3600), 'h'],
@@ -155,7 +172,9 @@ export function durationText(seconds: number): string {
   );
 }
 
-/** RFC 3339 in UTC, in whole seconds, rounded up: at the time that it names, the wait is over. */
+/**
+ * A time in RFC 3339, in UTC and whole seconds. It is rounded up, so that a wait is certainly over at the time shown.
+ */
 export function timeText(unixSeconds: number): string {
   return new Date(Math.ceil(unixSeconds) * 1000).toISOString().replace('.000Z', 'Z');
 }
@@ -168,13 +187,13 @@ export function explainStep(step: Step): string {
     case 'delete':
       return `deleting ${step.targets.map((target) => target.name).join(', ')}: ${stepRules[step.rule] ?? 'stale'}`;
     case 'evict':
-      return `evicting ${step.targets[0].name}`;
+      return `evicting ${step.targets[0].name}${ofNode(step.rule)}`;
     case 'updateInPlace':
       return `updating ${step.targets[0].name} in place: ${explainChange(step.change)}`;
     case 'resizeInPlace':
       return `resizing ${step.targets[0].name} in place: ${step.resources.map(explainResources).join('; ')}`;
     case 'demote':
-      return `asking MOCO to move the primary away from ${step.targets[0].name}`;
+      return `asking MOCO to move the primary away from ${step.targets[0].name}${ofNode(step.rule)}`;
     case 'undemote':
       return step.demoted
         ? `taking back the demotion of ${step.targets[0].name}: ${explainReason(step.reason)}`
@@ -195,13 +214,15 @@ export function explainStep(step: Step): string {
   }
 }
 
+const ofNode = (rule: StepRule): string => (rule === 'NodeLeaving' ? `: ${stepRules[rule]}` : '');
+
 function explainChange({ labels, annotations, containers }: InPlaceChange): string {
   if (containers.length > 0) return `the kubelet restarts ${containers.map(({ name }) => name).join(', ')}`;
   const changed = [...Object.keys(labels), ...Object.keys(annotations)];
   return changed.length === 0 ? 'the revisions do not differ' : `only metadata changes (${changed.join(', ')})`;
 }
 
-/** For example `agent gets limits.cpu 500m, and restarts`. */
+/** Returns a text such as `agent gets limits.cpu 500m, and restarts`. */
 function explainResources({ name, limits, requests, restarts }: ContainerResources): string {
   const values = Object.entries({ limits, requests }).flatMap(([list, quantities]) =>
     Object.entries(quantities).map(([resource, quantity]) => `${list}.${resource} ${quantity}`),
@@ -217,7 +238,10 @@ function explainReason(reason: string): string {
 
 const webhooks = 'kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations -o yaml';
 
-/** How the API server names what refused a request (Kubernetes 1.36), and which command shows more of it. */
+/**
+ * How the API server's messages (Kubernetes 1.36) name the object that refused a request, and the command that shows
+ * this object.
+ */
 const refusers: readonly (readonly [words: RegExp, shows: (name: string) => string])[] = [
   [/exceeded quota: ([a-z0-9.-]+)/, (name) => `kubectl describe resourcequota ${name}`],
   [/admission webhook "[a-z0-9.-]+" denied/, () => webhooks],
@@ -227,7 +251,10 @@ const refusers: readonly (readonly [words: RegExp, shows: (name: string) => stri
   [/(?:maximum|minimum) [a-z0-9./-]+ usage per (?:Container|Pod)/, () => 'kubectl describe limitrange'],
 ];
 
-/** A refusal by the API server. If its words name what refused, adds the command that shows whose that is. */
+/**
+ * The API server's message about a refused request. If the message names the object that refused the request, a command
+ * that shows this object is appended.
+ */
 export function pointedOut(message: string): string {
   const text = withoutFullStop(message);
   for (const [words, shows] of refusers) {

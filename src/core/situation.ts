@@ -15,7 +15,8 @@ import type { Wait } from './sentences.ts';
 import type { ClusterSnapshot, MemberFacts } from './snapshot.ts';
 import type { Target } from './step.ts';
 
-// What follows from a snapshot before any rule is evaluated: members, their order, and which are due.
+// Everything that follows from a snapshot before any rule is evaluated: members, their order, and which of them are
+// due.
 
 export interface Member {
   readonly facts: MemberFacts;
@@ -24,7 +25,7 @@ export interface Member {
   readonly evidence: Evidence | null;
   readonly primary: boolean;
   readonly settled: boolean;
-  /** Participates, even if impaired. */
+  /** Whether the member participates. An impaired member may participate too. */
   readonly participates: boolean;
   readonly canAcknowledge: boolean;
   readonly crashLoop: Evidence | null;
@@ -40,8 +41,8 @@ export interface Member {
 }
 
 /**
- * Far more members than a MySQL cluster has. A tenant may write any number. This limits loops over members, and the
- * reads of a confirmation, which use up the rate limit of other clusters.
+ * Far more members than any MySQL cluster has. A tenant may set any number of replicas. This limit bounds the loops
+ * over members and the reads of a confirmation, which share a rate limit with other clusters.
  */
 export const mostReplicas = 25;
 
@@ -56,7 +57,7 @@ export interface Situation {
   readonly snapshot: ClusterSnapshot;
   readonly policy: RolloutPolicy;
   readonly deadlines: Deadlines;
-  /** Ascending by ordinal. */
+  /** The members in ascending order of their ordinals. */
   readonly members: readonly Member[];
   readonly missing: readonly number[];
   readonly primary: Member | null;
@@ -65,7 +66,7 @@ export interface Situation {
   readonly majority: number;
   readonly participating: number;
   readonly budget: number;
-  /** Empty without a StatefulSet, or before its status has one. */
+  /** Empty if there is no StatefulSet, or if the StatefulSet's status has no current revision yet. */
   readonly currentRevision: string;
   readonly updateRevision: string;
   /** Rules that the user has overridden for now, by name. Only rules that can be overridden count (`gates.ts`). */
@@ -80,6 +81,7 @@ export function survey(snapshot: ClusterSnapshot, policy: RolloutPolicy): Situat
     .map((facts) => view(facts, snapshot, policy, deadlines));
   const present = new Set(members.map((member) => member.ordinal));
   const size = isPossibleSize(cluster.replicas) ? cluster.replicas : 0;
+  awaitEndOfPause(policy, deadlines);
   return {
     snapshot,
     policy,
@@ -95,6 +97,11 @@ export function survey(snapshot: ClusterSnapshot, policy: RolloutPolicy): Situat
     updateRevision: statefulSet?.updateRevision ?? '',
     overridden: overriddenNow(policy, deadlines),
   };
+}
+
+/** The end of a pause changes the settings, so the decision is made again at that time. */
+function awaitEndOfPause({ pause }: RolloutPolicy, deadlines: Deadlines): void {
+  if (pause?.remainingSeconds !== undefined) deadlines.reached(0, pause.remainingSeconds);
 }
 
 export function overriddenNow(
@@ -147,12 +154,12 @@ function unsettledWait(seen: JudgedMember, minReadySeconds: number, deadlines: D
   if (awaited.length > 0) return { for: 'containers', containers: awaited };
   if (!settled) return { for: 'role' };
   const unready = facts.containers.filter(({ part, ready }) => part !== 'mysqld' && !ready).map(({ name }) => name);
-  // A sidecar that is not ready for longer makes the member impaired; a shorter failure is a hiccup.
+  // If a sidecar is not ready for longer than this, its member is impaired. Shorter failures are ignored.
   if (unready.length > 0 && !deadlines.reached(facts.participatingForSeconds ?? 0, impairedLimitSeconds)) {
     return { for: 'sidecars', containers: unready };
   }
   const seconds = provenForSeconds(facts);
-  // Never `null` while the member participates. If a snapshot has `null`, the rollout waits.
+  // `seconds` is never `null` while the member participates. If a snapshot contains `null` anyway, the rollout waits.
   return seconds !== null && deadlines.reached(seconds, minReadySeconds)
     ? null
     : { for: 'minReadySeconds', minReadySeconds };
@@ -164,7 +171,7 @@ export function target({ facts }: Member): Target {
 
 export const dueMembers = (situation: Situation): readonly Member[] => situation.members.filter((member) => member.due);
 
-/** Pinned members that would be older than a primary at the update revision. */
+/** Pinned members that would be older than the primary once the primary has the update revision. */
 export const pinnedBehind = ({ members, policy }: Situation): readonly Member[] =>
   members.filter(({ pinned, updated, ordinal }) => pinned && !updated && ordinal >= policy.partition);
 
@@ -175,7 +182,7 @@ export function everyOtherParticipates(situation: Situation, member: Member): bo
   return situation.participating - (member.participates ? 1 : 0) >= situation.replicas - 1;
 }
 
-/** Members that have to keep serving when a working member is replaced. */
+/** The members that have to keep serving while `taken` is replaced. Empty if no member of `taken` participates. */
 export const reliedOn = ({ members }: Pick<Situation, 'members'>, taken: readonly Member[]): readonly Member[] =>
   taken.some(({ participates }) => participates)
     ? members.filter((member) => member.participates && !taken.includes(member))
@@ -185,7 +192,7 @@ export const reliedOn = ({ members }: Pick<Situation, 'members'>, taken: readonl
 export const isApproved = ({ policy, updateRevision }: Situation): boolean =>
   namesRevision(policy.approvedRevision, updateRevision);
 
-/** Matches the full name, or the hash at its end, which the command line shows. */
+/** Whether the text is the full name of the revision, or only its hash, as the command line shows it. */
 function namesRevision(approved: string | null, revision: string): boolean {
   return revision !== '' && (approved === revision || approved === revision.slice(revision.lastIndexOf('-') + 1));
 }
@@ -194,7 +201,7 @@ function namesRevision(approved: string | null, revision: string): boolean {
 export const toRestore = ({ policy: { restore }, updateRevision }: Situation): readonly number[] =>
   restore !== null && namesRevision(restore.revision, updateRevision) ? restore.ordinals : [];
 
-/** The approved revision, if the cluster neither has it nor is getting it: usually a typo. */
+/** The approved revision, if it is not a revision of this cluster. Usually it is a typo. */
 export function unknownApproval({ policy, currentRevision, members }: Situation): string | null {
   const { approvedRevision: approved } = policy;
   const known = [currentRevision, ...members.map(({ facts }) => facts.revision)];

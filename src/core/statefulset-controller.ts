@@ -1,26 +1,31 @@
 import { isOverdue, isRecovering, somebodyLeads } from './running-members.ts';
 import type { Member, Situation } from './situation.ts';
 
-// The StatefulSet controller replaces stale members from the partition up.
+// Under RollingUpdate, the StatefulSet controller replaces stale members with ordinals from the partition up.
 
-/** A partition above the number of replicas is equivalent to one equal to it. */
+/** The partition, limited to the number of replicas. A higher partition has the same effect. */
 export function partitionOf({ snapshot, replicas }: Situation): number {
   return Math.min(snapshot.statefulSet?.partition ?? 0, replicas);
 }
 
-/** A member that the StatefulSet controller still has to replace. It replaces the highest ordinal first. */
+/**
+ * The next member that the StatefulSet controller still has to replace. The controller replaces the highest ordinal
+ * first.
+ */
 export function notYetReplaced(situation: Situation): Member | null {
   const partition = partitionOf(situation);
   return situation.members.findLast((member) => member.ordinal >= partition && !member.updated) ?? null;
 }
 
-/** Below the partition the StatefulSet controller creates pods from the current revision. */
+/**
+ * Whether pods below the partition come up updated. The StatefulSet controller creates them at the current revision.
+ */
 export const comesUpUpdated = ({ currentRevision, updateRevision }: Situation): boolean =>
   currentRevision === updateRevision;
 
 /**
- * The member is down, or has run without participating for longer than a failover takes, while some member serves as
- * primary. Otherwise a failover may be waiting for it.
+ * Whether the member is down, or has run without participating for longer than a failover takes while some member
+ * serves as primary. If no member serves as primary, a failover may be waiting for this one.
  */
 export function doesNotWork(situation: Situation, member: Member): boolean {
   const { state } = member;

@@ -1,6 +1,6 @@
 import type { ContainerResources, InPlaceChange } from './in-place-changes.ts';
 
-// The steps that a decision can return, and their names and reasons.
+// The steps that a decision can return, with their names and reasons.
 
 /** A pod that a step acts on, with the values that the preconditions of the step need. */
 export interface Target {
@@ -22,7 +22,7 @@ export type Step =
       readonly revision: string;
       readonly change: InPlaceChange;
     }
-  /** Resizes containers of the running pod. Its update follows. */
+  /** Resizes containers of the running pod. The update of the pod follows in another step. */
   | {
       readonly kind: 'resizeInPlace';
       readonly rule: 'ResizeRestartsNothing' | 'ResizeRestartsContainers';
@@ -32,25 +32,26 @@ export type Step =
     }
   | {
       readonly kind: 'demote';
-      readonly rule: 'PrimaryLast';
+      readonly rule: 'PrimaryLast' | 'NodeLeaving';
       readonly targets: readonly [Target];
-      readonly revision: string;
+      /** What the mark next to `demote` says: the update revision, or `markOfLeavingNode`. */
+      readonly mark: string;
     }
   | {
       readonly kind: 'undemote';
       readonly targets: readonly [Target];
-      /** One of `undemoteReasons`, or the name of a rule that holds. */
+      /** One of `undemoteReasons`, or the name of a rule that holds the demotion. */
       readonly reason: string;
-      /** The annotation `demote` is still there. Otherwise only our mark is left. */
+      /** The annotation `demote` is still on the pod. If false, only our mark is left. */
       readonly demoted: boolean;
     }
   /** Adopts the StatefulSet, or lets pods start at the update revision again. */
   | { readonly kind: 'setStrategy'; readonly newPods: 'UpdateRevision' }
-  /** Makes pods that somebody else deletes come back at the current revision. */
+  /** Makes pods come back at the current revision if another program or a person deletes them. */
   | {
       readonly kind: 'setStrategy';
       readonly newPods: 'CurrentRevision';
-      /** Until the rollout continues, or only until the missing pods exist again. */
+      /** Until when this applies: until the rollout continues, or only until the missing pods exist again. */
       readonly lasts: 'whileHeld' | 'untilCreated';
     }
   /** Deletes a pod so that its member comes back at its previous revision. */
@@ -61,7 +62,9 @@ export type Step =
       readonly kind: 'setPartition';
       readonly rule: StepRule;
       readonly partition: number;
-      /** The member at that ordinal, if it is stale: the StatefulSet controller replaces it. */
+      /**
+       * The stale member that the StatefulSet controller replaces because of this partition. Empty if there is none.
+       */
       readonly targets: readonly Target[];
     }
   | {
@@ -69,28 +72,38 @@ export type Step =
       readonly revision: string;
       readonly replicas: number;
       /**
-       * Which step of the rollout writes it. `start`: members that are about to be deleted are recreated at it. `end`:
-       * every member has it. `release`: the next owner of the StatefulSet has to find it. `correction`: a sync has
-       * overwritten the one of a release. `keep`: a member that somebody else deletes is recreated at it.
+       * Why this program writes the current revision. `start`: members that are about to be deleted come back at this
+       * revision. `end`: every member has it. `release`: the next owner of the StatefulSet needs it. `correction`: a
+       * sync has overwritten the revision that a release wrote. `keep`: a member comes back at this revision if another
+       * program or a person deletes its pod.
        */
       readonly for: 'start' | 'end' | 'release' | 'correction' | 'keep';
-      /** The members that are deleted next, so that they are recreated at it. */
+      /** The members that are deleted next, so that they come back at the revision. */
       readonly before: readonly Target[];
     };
 
 export type StepKind = Step['kind'];
 
-/** A step that acts on pods. It is recorded before it is done, with the pods. */
+/** A step that acts on pods. The step and its pods are recorded before the step is done. */
 export type DisruptiveStep = Extract<Step, { readonly targets: readonly Target[] }>;
 
-/** A mark without its `demote` asks nothing of MOCO, so removing it needs only the preconditions. */
+/** MOCO does not read our mark. So a step that removes a mark without `demote` only needs the preconditions. */
 export const isDisruptive = (step: Step): step is DisruptiveStep =>
   'targets' in step && (step.kind !== 'undemote' || step.demoted);
 
-/** The label of a step in events, metrics and the status. */
+/** The reason for a step, as Events, metrics and the status name it. */
 export function ruleOf(step: DisruptiveStep): string {
   return step.kind === 'undemote' ? step.reason : step.rule;
 }
+
+const replacing: ReadonlySet<StepKind> = new Set(['delete', 'evict', 'restore', 'setPartition']);
+
+/**
+ * Whether a step of this kind and rule ends pods so that their members come back at another revision. A member that
+ * leaves its node keeps its revision. A demotion only moves the primary, and a resized member stays stale.
+ */
+export const replacesForRevision = (kind: StepKind, rule: string): boolean =>
+  replacing.has(kind) && rule !== ('NodeLeaving' satisfies StepRule);
 
 /** Identifies a step: what it does, to which pods, and for which update revision. */
 export function stepIdentity(step: Step, updateRevision: string): string {
@@ -100,8 +113,8 @@ export function stepIdentity(step: Step, updateRevision: string): string {
 }
 
 /**
- * Why a member is replaced, or a partition lowered: the label of a step in Events and metrics, and the reason in the
- * sentence for a deletion.
+ * Why a member is replaced, or a partition is lowered. The key is the reason in Events and metrics. The text is part of
+ * the sentence about a deletion.
  */
 export const stepRules = {
   MemberDown: 'stale and down',
@@ -115,13 +128,23 @@ export const stepRules = {
   ResizeRestartsNothing: null,
   ResizeRestartsContainers: null,
   PrimaryLast: null,
+  NodeLeaving: 'its node is being taken out of service',
   SingleMember: null,
   AlreadyUpdated: null,
 } as const;
 
-/** Why a member gets its previous revision back: the label of step `restore`, and the reason in its sentence. */
+/**
+ * The mark of a demotion that moves the primary off its node. It stands in the place of a revision, but cannot be the
+ * name of one.
+ */
+export const markOfLeavingNode = 'node-leaving';
+
+/**
+ * Why a member gets its previous revision back. The key labels step `restore`, and the text is the reason in its
+ * sentence.
+ */
 export const restoreRules = {
-  UpdatedByOthers: 'somebody else deleted its pod, and its mysqld has not started at the update revision',
+  UpdatedByOthers: 'another client deleted its pod, and its mysqld has not started at the update revision',
   RestoreRequested: 'a person has requested it',
 } as const;
 
@@ -131,11 +154,11 @@ export type StepRule = keyof typeof stepRules;
 
 interface UndemoteReasonEntry {
   readonly when: string;
-  /** The reason as it appears in the sentence for the step. */
+  /** The reason as it appears in the sentence that describes the step. */
   readonly because: string;
 }
 
-/** Why a demotion that this controller has set is taken back. The name of a hold can also be the reason. */
+/** Why this controller takes back its own demotion. The reason can also be the name of a hold. */
 export const undemoteReasons = {
   MarkWithoutDemote: {
     when: 'the pod has the mark without `demote`, unless it is the only pod that is still due, for that revision: then the mark goes with the pod when it is evicted',
@@ -148,6 +171,10 @@ export const undemoteReasons = {
   NotDue: {
     when: 'the pod is not due, or not for that revision',
     because: 'it is not due for that revision',
+  },
+  NodeStays: {
+    when: 'the demotion is to move the primary off its node, and the node is no longer being taken out of service, or `nodeMaintenance` is Ignore',
+    because: 'its node is no longer being taken out of service',
   },
   OthersDue: { when: 'another member is due', because: 'another member is due before it' },
   StrategyChanged: {

@@ -8,14 +8,14 @@ interface Watched {
   readonly outcome: NextStep;
   /** An answer is missing or too old. */
   readonly asks: boolean;
-  /** The checks do not fail, as far as is known. */
+  /** No check is known to fail. */
   readonly pass: boolean;
 }
 
 /**
- * Whether Prometheus has to be asked. Before a step the gates have judged its answers. A cluster is also watched while
- * its updated member participates for minReadySeconds, and while a later stage waits for the cluster: then a failing
- * check holds as well, although no step is waiting for an answer.
+ * Whether Prometheus has to be queried. Before a step, the gates have already evaluated its answers. A cluster is also
+ * watched while its updated member has to participate for minReadySeconds, and while a later stage waits for the
+ * cluster. Then a failing check is a hold too, although no step is waiting for an answer.
  */
 export function watched(situation: Situation, outcome: NextStep, complete: boolean): Watched {
   const { snapshot, overridden } = situation;
@@ -38,7 +38,7 @@ export function watched(situation: Situation, outcome: NextStep, complete: boole
   return { outcome: { candidate, hold: held }, asks: needsAnswer(situation, false), pass: allPass(situation) };
 }
 
-/** The step needs the checks, and no rule before those about checks holds it. */
+/** The step needs the checks, and no rule that comes before the rules about checks holds the step. */
 function reachesChecks(situation: Situation, { candidate, hold }: NextStep): boolean {
   return (
     effects(situation, candidate).some(({ kind }) => kind === 'risks') &&

@@ -5,7 +5,7 @@ import type { ExchangeRequest, ExchangeResponse, World } from '../base/world.ts'
 import { ApiError, errorOfAnswer, type NoAnswerReason } from './api-error.ts';
 import { type Priority, type Reservation, TokenBucket } from './token-bucket.ts';
 
-// The only way to the API server: rate limit, time limits, retries, and one type of error.
+// The only way to the API server, with a rate limit, time limits, retries, and one type of error.
 
 export type { Priority } from './token-bucket.ts';
 
@@ -31,13 +31,13 @@ export interface CallOptions {
   readonly query?: Query;
   /** Number of retries; default 3. */
   readonly retries?: number;
-  /** Holds tokens for this call; once they are used up, the call waits like any other. */
+  /** Tokens that were taken in advance for this call. If none is left, the call waits like any other call. */
   readonly reservation?: Reservation | undefined;
-  /** Time limit of one attempt, from sending to the last byte of the answer; default: the client's. */
+  /** Time limit of one attempt, from sending to the last byte of the answer. The default is the client's limit. */
   readonly timeoutMilliseconds?: number;
-  /** An answer with more values is not parsed, and counts as unreadable. */
+  /** The response counts as unreadable and is not parsed if it contains more JSON values than this. */
   readonly mostValues?: number;
-  /** An answer with more bytes is not read to its end, and counts as unreadable. */
+  /** The response counts as unreadable and is not read to its end if it is larger than this. */
   readonly mostBytes?: number;
 }
 
@@ -45,7 +45,7 @@ export interface Call extends CallOptions {
   readonly method: ExchangeRequest['method'];
   /** Path without the query, as `path()` makes it. */
   readonly path: string;
-  /** Sent as JSON. */
+  /** The body, which is sent as JSON. */
   readonly body?: unknown;
   readonly contentType?: ContentType;
   /** Called immediately before each attempt is sent, because the call may have waited long. */
@@ -58,16 +58,16 @@ export interface ApiClientOptions {
   readonly burst: number;
   readonly userAgent?: string;
   readonly timeoutMilliseconds?: number;
-  /** Called immediately before each attempt of a write is sent. Default: always allowed. */
+  /** Called immediately before each attempt of a write is sent. By default, every attempt is allowed. */
   readonly mayWrite?: (priority: Priority) => boolean;
 }
 
 /**
  * Calls the API server, with a rate limit, time limits and one type of error. Objects go in and come out as plain JSON,
- * so that no field of other programs is lost.
+ * so that fields that this program does not know survive.
  *
- * A GET is retried after no answer, 429 and 5xx. A write is retried only if it cannot have been carried out: the
- * connection was refused, or the server answered 429 or 503 with a Retry-After.
+ * A GET is retried after a missing answer, 429 and 5xx. A write is retried only if the server cannot have carried it
+ * out: the connection was refused, or the server answered 429 or 503 with a Retry-After.
  */
 export class ApiClient {
   readonly #world: World;
@@ -85,7 +85,7 @@ export class ApiClient {
   }
 
   /**
-   * Takes the tokens for several calls in a namespace before the first of them. The caller must end the reservation.
+   * Takes the tokens for several calls in a namespace in advance. The caller must end the reservation. Resolves to
    * `null` if the signal is aborted first.
    */
   reserve(priority: Priority, calls: number, namespace: string, signal: AbortSignal): Promise<Reservation | null> {
@@ -110,8 +110,9 @@ export class ApiClient {
   }
 
   /**
-   * The lines of an endless answer, such as a watch. Only the response header has a time limit; the reader decides how
-   * long silence may last. Ends when the server ends it, otherwise throws `ApiError`. Leaving the loop closes it.
+   * Yields the lines of an endless response, such as a watch. Only the response header has a time limit; the reader
+   * decides how long silence may last. Returns when the server ends the response; otherwise throws `ApiError`. If the
+   * reader leaves the loop, the response is closed.
    */
   async *stream(requestPath: string, query: Query, signal: AbortSignal): AsyncGenerator<string, void, undefined> {
     const call: Call = { method: 'GET', path: requestPath, query, priority: 'read', signal };
@@ -142,14 +143,19 @@ export class ApiClient {
 
   #assertMaySend(call: Call): void {
     if (call.isStillWanted?.() === false) {
-      throw silent(call, 'TooLate', 'it was no longer wanted when its turn came, so nothing was sent', undefined);
+      throw silent(
+        call,
+        'TooLate',
+        'the rate limit delayed the request until its caller no longer wanted it, so nothing was sent',
+        undefined,
+      );
     }
     if (call.method !== 'GET' && !this.#mayWrite(call.priority)) {
       throw silent(call, 'NotLeading', 'this process does not lead, so nothing was sent', undefined);
     }
   }
 
-  /** The answer, if its status is 2xx. */
+  /** Resolves to the answer if its status is 2xx. Otherwise rejects. */
   async #send(call: Call, pool: ExchangeRequest['pool'], { signal }: TimeLimit): Promise<ExchangeResponse> {
     const { method, body, contentType = 'application/json' } = call;
     const response = await this.#world.exchange({
@@ -177,7 +183,7 @@ export class ApiClient {
   }
 }
 
-/** Namespaces take turns. Empty for objects without a namespace. */
+/** The tenant of a call, because calls of different namespaces take turns. Empty for objects without a namespace. */
 const namespaceOf = ({ path: requestPath }: Call): string => /\/namespaces\/([^/]+)\//.exec(requestPath)?.[1] ?? '';
 
 function notCarriedOut(reason: string): boolean {
@@ -191,7 +197,7 @@ function withQuery(requestPath: string, query: Query = {}): string {
   return parameters.size === 0 ? requestPath : `${requestPath}?${parameters.toString()}`;
 }
 
-/** An answer without a body is `undefined`. */
+/** Parses a response. Returns `undefined` for an empty body. */
 function parsed(call: Call, text: string): unknown {
   if (text === '') return undefined;
   const { mostValues = Number.POSITIVE_INFINITY } = call;
@@ -222,7 +228,10 @@ function silent({ method, path }: Call, reason: NoAnswerReason, message: string,
   return new ApiError({ status: 0, reason, message: `${method} ${path}: ${reason}: ${message}`, cause });
 }
 
-/** Node tries every address of a name and then throws all its errors as one. */
+/**
+ * The error codes of a failed request. Node tries every address of a host name, and then throws all errors as one
+ * error.
+ */
 function codesOf(error: unknown): readonly string[] {
   if (error instanceof AggregateError) {
     const codes = error.errors.map((inner) => codesOf(inner)[0] ?? '');

@@ -1,9 +1,9 @@
 import { isObject } from '../base/json.ts';
 import { jsonOf, shortened } from '../base/text.ts';
 
-// The error of a request to the API server, and what it means: refused, conflicting, gone, or not answered.
+// The error of a request to the API server, and what it means: refused, in conflict, gone, or not answered.
 
-/** One entry of `details.causes` in a Kubernetes Status, such as `DisruptionBudget` of a refused eviction. */
+/** One entry of `details.causes` in a Kubernetes Status, such as `DisruptionBudget` for a refused eviction. */
 export interface ApiErrorCause {
   readonly reason: string;
   readonly message: string;
@@ -20,36 +20,38 @@ export interface ApiErrorOptions {
   readonly cause?: unknown;
 }
 
-/** Why there was no answer; used in place of a Status's reason. */
+/** Why there was no answer. Used in place of the `reason` of a Status. */
 export type NoAnswerReason =
-  /** The connection was refused: the request cannot have reached the server. */
+  /** The connection was refused, so the request cannot have reached the server. */
   | 'ConnectionRefused'
-  /** The connection broke: whether the request was carried out is unknown. */
+  /** The connection broke, so it is unknown whether the request was carried out. */
   | 'ConnectionLost'
-  /** The time limit passed: whether the request was carried out is unknown. */
+  /** The time limit passed, so it is unknown whether the request was carried out. */
   | 'TimedOut'
   /** The caller aborted the request. */
   | 'Aborted'
-  /** The answer is not one of a Kubernetes API server. */
+  /** The answer is not a valid Kubernetes API response. */
   | 'UnreadableAnswer'
-  /** Credentials were unavailable (a token file, an exec plugin): nothing was sent. */
+  /** Credentials (a token file, an exec plugin) were unavailable. Nothing was sent. */
   | 'CredentialsUnavailable'
-  /** This process is not the leader any more and must not write: nothing was sent. */
+  /** This process is no longer the leader and must not write. Nothing was sent. */
   | 'NotLeading'
-  /** The request waited until its caller no longer wanted it: nothing was sent. */
+  /** The request waited so long that its caller no longer wanted it. Nothing was sent. */
   | 'TooLate';
 
-/** The one error of every request to the API server: it refused the request, or did not answer. */
+/** The only type of error for requests to the API server: the server refused the request, or did not answer. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** The HTTP status, 0 without a readable answer. */
+  /** The HTTP status; 0 if there was no readable answer. */
   readonly status: number;
-  /** The Status's `reason`, such as `Conflict` or `TooManyRequests`; a `NoAnswerReason` with status 0. */
+  /** The `reason` of the Status, such as `Conflict` or `TooManyRequests`; a `NoAnswerReason` if `status` is 0. */
   readonly reason: string;
   readonly causes: readonly ApiErrorCause[];
-  /** After how many seconds the server wants the next request; `null` if it did not say. */
+  /** The number of seconds that the server asks clients to wait; `null` if the server gave none. */
   readonly retryAfterSeconds: number | null;
-  /** The answer is a Status, as the API server sends it. A proxy or a load balancer may send anything. */
+  /**
+   * Whether the answer is a Status, as the API server sends it. A proxy or a load balancer may send any other answer.
+   */
   readonly isStatus: boolean;
 
   constructor({
@@ -76,40 +78,50 @@ export const wasNeverSent = (error: unknown): boolean =>
 /** Whether the request was never sent because it waited too long. */
 export const wasTooLate = (error: unknown): boolean => wasNeverSent(error) && (error as ApiError).reason === 'TooLate';
 
-/** The API server itself says that there is no such object. */
+/** Whether the API server itself says that there is no such object. */
 export const isNotFound = (error: unknown): boolean => isMissing(error) && (error as ApiError).isStatus;
 
-/** Some server reports this: the API server for a kind that it does not serve, or a proxy for anything. */
+/**
+ * Whether any server answered with status 404. The API server also answers 404 for a kind that it does not serve, and a
+ * proxy may answer 404 to any request.
+ */
 export const isMissing = (error: unknown): boolean => hasStatus(error, 404);
 
-/** The object was changed in the meantime, or a precondition failed. `AlreadyExists` does not count. */
+/** Whether the object was changed in the meantime, or a precondition failed. `AlreadyExists` does not count. */
 export const isConflict = (error: unknown): boolean => hasStatus(error, 409) && !isAlreadyExists(error);
+
+/**
+ * Whether a different object has taken the name. If a patch without a resourceVersion contains a different uid, the API
+ * server treats the uid as a change of an immutable field (seen on 1.36 and 1.37).
+ */
+export const isOfAnotherUid = (error: unknown): error is ApiError =>
+  error instanceof ApiError && isInvalid(error) && error.causes.some(({ field }) => field === 'metadata.uid');
 
 export const isAlreadyExists = (error: unknown): boolean =>
   error instanceof ApiError && error.reason === 'AlreadyExists';
 
-/** A resourceVersion or a page token that the server no longer has. */
+/** The server no longer has this resourceVersion or page token. */
 export const isGone = (error: unknown): boolean => hasStatus(error, 410);
 
 export const isTooManyRequests = (error: unknown): boolean => hasStatus(error, 429);
 
 export const isForbidden = (error: unknown): boolean => hasStatus(error, 403);
 
-/** The namespace is being deleted: nothing can be created there any more. */
+/** The namespace is being deleted, so nothing can be created in it. */
 export const isNamespaceTerminating = (error: unknown): boolean =>
   isForbidden(error) && (error as ApiError).causes.some(({ reason }) => reason === 'NamespaceTerminating');
 
-/** The request is malformed, for example an unknown field under strict validation. */
+/** The request is malformed, for example because strict validation found an unknown field. */
 export const isBadRequest = (error: unknown): boolean => hasStatus(error, 400);
 
 export const isInvalid = (error: unknown): boolean => hasStatus(error, 422);
 
-/** The server, or a webhook that it called, has failed. */
+/** The server itself failed, or a webhook that the server called. */
 export const isInternalError = (error: unknown): boolean => hasStatus(error, 500);
 
 export const isUnauthorized = (error: unknown): boolean => hasStatus(error, 401);
 
-/** The message without the request, which is long and does not help people. */
+/** The message without the description of the request, which is long and does not help people. */
 export const withoutRequest = ({ message }: Error): string => message.replace(/^[A-Z]+ \S+: /, '');
 
 function hasStatus(error: unknown, status: number): boolean {
@@ -119,8 +131,8 @@ function hasStatus(error: unknown, status: number): boolean {
 const longestBody = 200;
 
 /**
- * The error of an answer that is not 2xx. Its body is a `meta/v1` Status from the API server, and anything from a proxy
- * or a load balancer.
+ * The error for an answer with a status other than 2xx. The API server sends a `meta/v1` Status as the body; a proxy or
+ * a load balancer may send anything.
  */
 export function errorOfAnswer(
   what: string,
@@ -131,7 +143,7 @@ export function errorOfAnswer(
   return errorOfStatus(what, status, jsonOf(body), headers, body);
 }
 
-/** The error of a Status inside a watch; its own `code` replaces the HTTP status. */
+/** The error for a Status that arrives inside a watch. The `code` of the Status replaces the HTTP status. */
 export function errorOfWatch(what: string, status: unknown): ApiError {
   const code = isObject(status) && typeof status['code'] === 'number' ? status['code'] : 500;
   return errorOfStatus(what, code, status, {}, JSON.stringify(status) ?? 'nothing');
@@ -159,7 +171,7 @@ function errorOfStatus(
   });
 }
 
-/** Kubernetes' reasons for the HTTP statuses with which a proxy in front of it may answer. */
+/** The Kubernetes reason for an HTTP status that a proxy may return. */
 function reasonOf(status: number): string {
   const reasons: Readonly<Record<number, string>> = {
     400: 'BadRequest',
@@ -187,7 +199,10 @@ function causesOf(causes: unknown): readonly ApiErrorCause[] {
   }));
 }
 
-/** Retry-After in seconds, the only form that Kubernetes sends. 0 in a Status means unset. */
+/**
+ * The value of Retry-After in seconds, because Kubernetes sends no other form. In a Status, 0 means that no value is
+ * set.
+ */
 function seconds(value: unknown): number | null {
   if (typeof value === 'number') return value > 0 ? value : null;
   return typeof value === 'string' && /^\d{1,9}$/.test(value.trim()) ? Number(value) : null;
@@ -196,8 +211,8 @@ function seconds(value: unknown): number | null {
 const cut = (body: string): string => shortened(body.replaceAll(/\s+/g, ' ').trim(), longestBody);
 
 /**
- * The API server does not create the object as it is. A webhook that cannot be reached counts as well: other clients
- * cannot create the object either.
+ * Whether the API server refuses to create the object in its present form. A webhook that cannot be reached counts as
+ * well: other clients cannot create the object either.
  */
 export const refusesCreation = (error: ApiError): boolean =>
   isForbidden(error) || isInvalid(error) || isBadRequest(error) || isInternalError(error);

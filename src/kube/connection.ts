@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import type { DispatcherOptions } from '@kubernetes/client-node';
 import { Agent, type buildConnector, type Dispatcher, ProxyAgent } from 'undici';
@@ -5,19 +6,23 @@ import type { Exchange, ExchangeRequest, ExchangeResponse } from '../base/world.
 import { ApiError } from './api-error.ts';
 import { type Credentials, Kubeconfig, type KubeconfigChoice } from './kubeconfig.ts';
 
-// The connection to the API server: pools, credentials, proxies, and certificates that rotate.
+// The connection to the API server: connection pools, credentials, proxies, and certificates that are rotated.
 
 export { ConfigurationError } from './kubeconfig-files.ts';
 
-/** Shorter than the 90 s after which an API server closes an idle connection, and than most load balancers' limits. */
+/**
+ * Shorter than the idle limits of most load balancers, and shorter than the 90 s after which an API server closes an
+ * idle connection.
+ */
 const keepAliveMilliseconds = 30_000;
 const mostCallConnections = 16;
 /**
- * TCP keep-alive: the kernel probes a peer after this much silence, and closes the connection if it does not answer.
+ * For TCP keep-alive: the kernel probes a peer that has been silent for this long, and closes the connection if the
+ * peer does not answer.
  */
 const probing = { allowH2: false, keepAlive: true, keepAliveInitialDelay: 30_000 };
 const unauthorized = 401;
-/** The World sets the time limits. */
+/** Turns the time limits of undici off, because the World sets time limits. */
 const noTimeLimits = { headersTimeout: 0, bodyTimeout: 0 };
 
 interface Pools {
@@ -27,35 +32,39 @@ interface Pools {
 }
 
 /**
- * Opens no connection yet. Throws `ConfigurationError` if the configuration does not say where to connect, or as which
- * user.
+ * Creates a connection without opening it. Throws `ConfigurationError` if the configuration lacks an address or a user.
  */
 export const connect = (choice: KubeconfigChoice): Connection => new Connection(choice);
 
 export class Connection {
-  readonly exchange: Exchange = (request) => this.#exchange(request);
+  readonly exchange: Exchange = (request) => unlessAborted(this.#exchange(request), request.signal);
   readonly #choice: KubeconfigChoice;
   readonly #retired = new Set<Dispatcher>();
   #kubeconfig: Kubeconfig;
   #pools: Pools | null = null;
+  /** Ends connections that are still being opened, which would keep the process alive. undici would wait for them. */
+  readonly #closing = new AbortController();
   #closed = false;
 
   constructor(choice: KubeconfigChoice) {
     this.#choice = choice;
     this.#kubeconfig = Kubeconfig.load(choice);
+    // Each open connection listens to it.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   get server(): string {
     return this.#kubeconfig.server;
   }
 
-  /** The namespace of the context. */
+  /** The namespace of the kubeconfig's current context. */
   get namespace(): string {
     return this.#kubeconfig.namespace;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#closing.abort();
     const open = new Set([...this.#retired, ...(this.#pools ? [this.#pools.watch, this.#pools.call] : [])]);
     this.#pools = null;
     await Promise.all([...open].map((dispatcher) => dispatcher.destroy()));
@@ -74,7 +83,8 @@ export class Connection {
   }
 
   /**
-   * Reads everything again, because the token may have been rotated or the kubeconfig rewritten. `null` if that fails.
+   * Reads the configuration again, because the token may have been rotated or the kubeconfig rewritten. Resolves to
+   * `null` if that fails.
    */
   async #renew(refused: Kubeconfig): Promise<Credentials | null> {
     try {
@@ -98,19 +108,23 @@ export class Connection {
       signal: request.signal,
       ...noTimeLimits,
     });
-    // The reader of the body receives its error; this handles an error that comes before anyone reads.
+    // The reader of the body receives its errors. This listener handles an error that occurs before there is a reader.
     response.body.on('error', () => {});
     return { status: response.statusCode, headers: flat(response.headers), body: response.body };
   }
 
-  /** Opens new connections if the certificates have changed; watches that are running may end on the old ones. */
+  /**
+   * Opens new connections if the certificates have changed. Watches that are running may stay on the old connections
+   * until they end.
+   */
   #pool(which: ExchangeRequest['pool'], { tls: options, socks }: Credentials): Dispatcher {
     if (this.#pools === null || !isDeepStrictEqual(this.#pools.options, options)) {
       if (this.#pools) this.#retire(this.#pools);
+      const { signal } = this.#closing;
       this.#pools = {
         options,
-        watch: socks ?? dispatcher(options, null),
-        call: socks ?? dispatcher(options, mostCallConnections),
+        watch: socks ?? dispatcher(options, null, signal),
+        call: socks ?? dispatcher(options, mostCallConnections, signal),
       };
     }
     return this.#pools[which];
@@ -124,6 +138,19 @@ export class Connection {
   }
 }
 
+/** Rejects as soon as the signal is aborted. undici notices an abort only once it has a connection. */
+async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
 async function credentialsOf(kubeconfig: Kubeconfig): Promise<Credentials> {
   try {
     return await kubeconfig.credentials();
@@ -134,7 +161,8 @@ async function credentialsOf(kubeconfig: Kubeconfig): Promise<Credentials> {
 }
 
 /**
- * undici starts a request when it has a connection for it: an error thrown there ends the request, not the connection.
+ * undici starts a request as soon as it has a connection. An error that is thrown at that moment ends the request, not
+ * the connection.
  */
 function asking(assertMaySend = (): void => {}): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
@@ -148,10 +176,10 @@ function asking(assertMaySend = (): void => {}): Dispatcher.DispatcherComposeInt
 }
 
 /**
- * HTTP/1.1, one request at a time on each connection, so that a lost packet or a slow body does not delay other
- * requests.
+ * Uses HTTP/1.1 with one request at a time on each connection, so that a lost packet or a slow body does not delay
+ * other requests.
  */
-function dispatcher(options: DispatcherOptions, connections: number | null): Dispatcher {
+function dispatcher(options: DispatcherOptions, connections: number | null, signal: AbortSignal): Dispatcher {
   const common = {
     connections,
     allowH2: false,
@@ -166,11 +194,14 @@ function dispatcher(options: DispatcherOptions, connections: number | null): Dis
         requestTls: { ...(options.requestTls as buildConnector.BuildOptions), ...probing },
       });
     case 'agent':
-      return new Agent({ ...common, connect: { ...(options.connect as buildConnector.BuildOptions), ...probing } });
+      return new Agent({
+        ...common,
+        connect: { ...(options.connect as buildConnector.BuildOptions), ...probing, signal },
+      });
     case 'socks':
-      throw new TypeError(`expected a dispatcher of client-node through ${options.uri}, got none`);
+      throw new TypeError(`expected a dispatcher for the proxy ${options.uri} from client-node, got none`);
     case 'none':
-      return new Agent({ ...common, connect: probing });
+      return new Agent({ ...common, connect: { ...probing, signal } });
   }
 }
 

@@ -6,8 +6,9 @@ import { apiVersion, type ResourceKind } from './resource.ts';
 const options: CallOptions = { priority: 'read', retries: 0 };
 
 /**
- * Whether the error of a request for the kind proves that the requested object does not exist: the API server itself
- * says so, or its discovery shows that it does not serve the kind. Any other page that answers 404 proves nothing.
+ * Whether the error of a request proves that the requested object does not exist. There are two proofs: the API server
+ * itself answered 404 with a Status, or discovery shows that the API server does not serve the kind. Any other 404
+ * proves nothing.
  */
 export async function isProvenAbsent(
   error: unknown,
@@ -19,9 +20,10 @@ export async function isProvenAbsent(
 }
 
 /**
- * Whether the API server is known not to serve the kind. It answers the list of such a kind with `404 page not found`
- * and no Status (Kubernetes 1.36, notfoundhandler), as a proxy does for anything. So its discovery is asked which
- * groups it has, and which resources their version has. `false` if that is unknown.
+ * Whether the API server is known not to serve the kind; `false` if that is unknown. For such a kind the API server
+ * returns `404 page not found` without a Status (Kubernetes 1.36, notfoundhandler), but a proxy may return that answer
+ * for any kind. So this function reads from discovery which groups the server has, and which resources the version of
+ * the group has.
  *
  * Every authenticated user may read discovery (ClusterRole system:discovery).
  */

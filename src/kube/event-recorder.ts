@@ -6,13 +6,13 @@ import { type EventSeries, eventName, eventOf, namespaceOf, type Occurrence, ser
 import { events, path } from './resource.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-// Writes Events without delaying its callers: best effort, merged and bounded.
+// Writes Events without delaying the callers. The Events are best effort, merged and limited in number.
 
-/** The limit for Events alone, below the limit that all calls share. */
+/** The rate limit for Events. It is lower than the limit that all calls share. */
 const eventsPerSecond = 10;
 const eventsAtOnce = 50;
 const mostPending = 2_000;
-/** An Event that repeats after a longer time is a new Event, as in client-go. */
+/** If an Event repeats after a longer time than this, a new Event is created, as in client-go. */
 const seriesMilliseconds = 360_000;
 const mostTries = 5;
 const retryBackoff = { firstMilliseconds: 1_000, longestMilliseconds: 10_000 };
@@ -20,28 +20,28 @@ const retryBackoff = { firstMilliseconds: 1_000, longestMilliseconds: 10_000 };
 export interface EventRecorderOptions {
   readonly client: ApiClient;
   readonly world: World;
-  /** Becomes `reportingController`: a qualified name. */
+  /** The `reportingController` of Events: a qualified name. */
   readonly component: string;
-  /** Becomes `reportingInstance`. */
+  /** The `reportingInstance` of Events. */
   readonly instance: string;
   readonly log: Log;
 }
 
 interface ReportedSeries extends EventSeries {
   readonly seenAtMilliseconds: number;
-  /** Whether the API server already has it, so that the next write is a patch. */
+  /** Whether the API server already has the Event, so that the next write is a patch. */
   readonly created: boolean;
 }
 
 /**
- * Writes Events (events.k8s.io/v1). Never throws and never waits: an Event that can't be written in time is
- * dropped, because Events are best effort. One that repeats within six minutes increases the count of its series.
+ * Writes Events (events.k8s.io/v1). Never throws and never waits: an Event that cannot be written in time is dropped,
+ * because Events are best effort. If an Event repeats within six minutes, the count of its series is increased.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #bucket: TokenBucket;
   readonly #stop = new AbortController();
-  /** By key, the one seen least recently first. */
+  /** The series by key, ordered by their last occurrence, oldest first. */
   readonly #reported = new Map<string, ReportedSeries>();
   readonly #pending = new Set<string>();
   #writing: Promise<void> | null = null;
@@ -72,7 +72,7 @@ export class EventRecorder {
     this.#writing ??= this.#writeAll();
   }
 
-  /** Accepts no more Events; resolves when the pending ones are written, at the latest after the grace period. */
+  /** Accepts no more Events. Resolves when the pending Events are written, or when the grace period ends. */
   async close(graceMilliseconds: number): Promise<void> {
     const written = new AbortController();
     const writing = this.#writing?.then(() => written.abort());
@@ -115,9 +115,9 @@ export class EventRecorder {
     }
   }
 
-  /** Writes one after another, each in its newest state. Never rejects. */
+  /** Writes the series one after another, each in its newest state. Never rejects. */
   async #writeAll(): Promise<void> {
-    // Outside the caller's stack.
+    // Starts the writes outside the caller's stack.
     await Promise.resolve();
     for (const key of this.#pending) {
       if (!(await this.#bucket.take('events', this.#stop.signal))) break;
@@ -162,7 +162,7 @@ export class EventRecorder {
         signal: this.#stop.signal,
       });
     } catch (error) {
-      // Events live for an hour.
+      // The Event no longer exists, because the API server keeps Events for only an hour.
       if (!isNotFound(error)) throw error;
       await this.#create(reported);
     }
@@ -178,7 +178,7 @@ export class EventRecorder {
         signal: this.#stop.signal,
       });
     } catch (error) {
-      // An earlier attempt arrived, but its answer did not.
+      // An earlier attempt created the Event, but its response was lost.
       if (!isAlreadyExists(error)) throw error;
     }
   }

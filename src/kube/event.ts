@@ -1,12 +1,12 @@
 import { V1MicroTime } from '@kubernetes/client-node';
 import { apiVersion, events, type ResourceKind } from './resource.ts';
 
-// The Event objects of events.k8s.io/v1.
+// The Event objects of the API group events.k8s.io/v1.
 
 export interface ObjectReference {
   readonly apiVersion?: string;
   readonly kind: string;
-  /** Absent for cluster-scoped objects; their Events are stored in `default`. */
+  /** Absent for cluster-scoped objects. Events about such objects are stored in the namespace `default`. */
   readonly namespace?: string;
   readonly name: string;
   readonly uid?: string;
@@ -19,11 +19,14 @@ export const referenceTo = (
 
 export interface Occurrence {
   readonly regarding: ObjectReference;
-  /** Gets an Event of its own, because `kubectl describe` finds Events by the object that they regard. */
+  /**
+   * A second object that gets its own Event, because `kubectl describe` finds an Event only by the object in
+   * `regarding`.
+   */
   readonly alsoRegarding?: ObjectReference;
   readonly related?: ObjectReference;
   readonly type: 'Normal' | 'Warning';
-  /** Why, in CamelCase. */
+  /** The reason, in CamelCase. */
   readonly reason: string;
   /** The action that was taken, or failed, in CamelCase. */
   readonly action: string;
@@ -49,7 +52,7 @@ const longestNoteBytes = 1024;
 const longestWordCharacters = 128;
 const longestNameCharacters = 253;
 
-/** Two occurrences with the same key belong to one series. */
+/** The key of a series. Two occurrences with equal keys belong to one series. */
 export function seriesKey({ regarding, related, type, reason, action, note }: Occurrence): string {
   return JSON.stringify([
     referenceIdentity(regarding),
@@ -61,7 +64,7 @@ export function seriesKey({ regarding, related, type, reason, action, note }: Oc
   ]);
 }
 
-/** A unique name, built as in client-go: the object's name and a unique suffix. */
+/** A unique name, built as in client-go from the object's name and a unique suffix. */
 export function eventName({ regarding }: Occurrence, unique: string): string {
   return `${regarding.name.slice(0, longestNameCharacters - unique.length - 1)}.${unique}`;
 }
@@ -70,7 +73,7 @@ export function namespaceOf({ regarding }: Occurrence): string {
   return regarding.namespace === undefined || regarding.namespace === '' ? 'default' : regarding.namespace;
 }
 
-/** The object to create. */
+/** The Event object to create. */
 export function eventOf(series: EventSeries, { component, instance }: Reporter): object {
   const { name, occurrence, firstWallMilliseconds } = series;
   const { regarding, related, type, reason, action, note } = occurrence;

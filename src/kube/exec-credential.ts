@@ -7,7 +7,7 @@ import type { ClusterEntry, ExecConfig } from './kubeconfig-files.ts';
 
 // Credentials from an exec plugin of a kubeconfig.
 
-/** What a plugin returns; times are RFC 3339. */
+/** The credential that a plugin returns. Times are in RFC 3339 format. */
 interface Credential {
   readonly token?: string;
   readonly clientCertificateData?: string;
@@ -16,16 +16,18 @@ interface Credential {
 }
 
 const kind = 'ExecCredential';
-/** The extension of a cluster with its administrator's configuration of the plugin. */
+/**
+ * The name of the extension in a cluster entry of the kubeconfig. Administrators put the plugin's configuration there.
+ */
 const pluginExtension = 'client.authentication.k8s.io/exec';
 
-/** The name under which client-node finds it. */
+/** The name under which client-node finds this provider. */
 export const execProvider = 'moco-rollout-exec';
 
 /**
- * Credentials from a command (client.authentication.k8s.io/v1 and v1beta1), run as client-go does: with
- * KUBERNETES_EXEC_INFO, which client-node 2.0.1 leaves out, and on the terminal if it is interactive. They are kept
- * until they expire.
+ * Credentials from a command (client.authentication.k8s.io/v1 and v1beta1), which is run as client-go runs it. The
+ * command gets KUBERNETES_EXEC_INFO, which client-node 2.0.1 leaves out, and uses the terminal if the plugin is
+ * interactive. A credential is kept until it expires.
  */
 export class ExecCredential {
   readonly #exec: ExecConfig;
@@ -41,7 +43,7 @@ export class ExecCredential {
     return user.authProvider?.name === execProvider;
   }
 
-  /** Rejects with a sentence if the command returns no credential. */
+  /** Rejects if the command returns no credential. The message of the error is meant for people. */
   async applyAuthentication(_: User, options: RequestOptions): Promise<void> {
     if (this.#known === null || isExpired(this.#known)) this.#known = await this.#run();
     const { token, clientCertificateData: cert, clientKeyData: key } = this.#known;
@@ -100,7 +102,10 @@ function isExpired({ expirationTimestamp }: Credential): boolean {
   return expirationTimestamp !== undefined && Date.parse(expirationTimestamp) <= Date.now();
 }
 
-/** `spec.cluster` of an ExecCredential: the cluster of the kubeconfig without paths, and the extension as `config`. */
+/**
+ * `spec.cluster` of an ExecCredential: the kubeconfig's cluster entry without file paths, and the extension as
+ * `config`.
+ */
 function clusterInfo({ 'certificate-authority': file, extensions, ...cluster }: ClusterEntry): object {
   const data = file === undefined ? cluster['certificate-authority-data'] : readFileSync(file).toString('base64');
   const config = extensions?.find(({ name }) => name === pluginExtension)?.extension;

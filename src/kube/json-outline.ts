@@ -3,9 +3,9 @@ const [quote, backslash, colon, object, objectEnd, list, listEnd] = ['"', '\\', 
 );
 
 /**
- * The string fields of one object in a JSON text, without parsing the rest: the name of an object that has too many
- * values to be parsed. `path` has the names of the fields that lead to the object. It looks at each character once and
- * builds nothing from it. Empty for a text that is not JSON.
+ * Finds the string fields of one object in a JSON text, without parsing the rest. This reveals the name of an object
+ * that has too many values to be parsed. `path` lists the fields that lead to the object. The function reads each
+ * character once and builds no other values. The result is empty for a text that is not JSON.
  */
 export function textsAt(json: string, path: readonly string[]): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};
@@ -30,7 +30,7 @@ export function textsAt(json: string, path: readonly string[]): Readonly<Record<
   return found;
 }
 
-/** The end of the string that begins here. */
+/** The position at which the string that begins at `start` ends. */
 function endOfText(json: string, start: number): number {
   let end = json.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(json, end)) end = json.indexOf('"', end + 1);
@@ -43,7 +43,9 @@ function isEscaped(json: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** A string before a colon is the name of a field. Go writes no space before it. */
+/**
+ * Whether a string is the name of a field, that is, whether a colon follows it. Go writes no space before the colon.
+ */
 const isName = (json: string, end: number): boolean => json.charCodeAt(end + 1) === colon;
 
 function readText(json: string): string {

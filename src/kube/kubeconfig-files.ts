@@ -5,14 +5,14 @@ import { load as parseYaml } from 'js-yaml';
 // Reads kubeconfig files and merges them.
 
 /**
- * The configuration does not say where to connect, or as which user. The message is a sentence for the person who wrote
- * it.
+ * The configuration lacks an address or a user, or cannot be used. The message is meant for the person who wrote the
+ * configuration.
  */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
 
-/** A command that returns credentials, as client-go's `ExecConfig`. */
+/** A command that returns credentials; the fields are those of client-go's `ExecConfig`. */
 export interface ExecConfig {
   readonly apiVersion?: string;
   readonly command?: string;
@@ -34,7 +34,7 @@ export interface ClusterEntry {
   readonly extensions?: readonly { readonly name: string; readonly extension: unknown }[] | null;
 }
 
-/** The parts of a user that client-node does not know, that are paths, or that options may replace. */
+/** The fields of a user entry that client-node does not know, that are paths, or that options can replace. */
 export interface UserEntry {
   readonly 'client-certificate'?: string;
   readonly 'client-key'?: string;
@@ -54,7 +54,7 @@ interface ContextEntry {
   readonly namespace?: string;
 }
 
-/** The fields of a kubeconfig. client-node refuses entries without a name, or with a different structure. */
+/** The fields of a kubeconfig. client-node rejects an entry without a name, or with a different structure. */
 export interface KubeconfigContent {
   readonly clusters: readonly { readonly name: string; readonly cluster?: ClusterEntry | null | undefined }[];
   readonly users: readonly { readonly name: string; readonly user?: UserEntry | null | undefined }[];
@@ -127,6 +127,9 @@ function readKubeconfig(file: string): string {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     const came = code === 'ENOENT' ? 'no such file' : (code ?? String(error));
-    throw new ConfigurationError(`expected a kubeconfig at ${file}, got: ${came}`, { cause: error });
+    throw new ConfigurationError(
+      `expected a kubeconfig at ${file}, got: ${came}; name another one with --kubeconfig or KUBECONFIG`,
+      { cause: error },
+    );
   }
 }

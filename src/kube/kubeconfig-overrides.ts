@@ -1,33 +1,34 @@
 import { resolve } from 'node:path';
 import { type ClusterEntry, ConfigurationError, type KubeconfigContent, type UserEntry } from './kubeconfig-files.ts';
 
-// Applies the options of the command line to a kubeconfig.
+// Applies the command-line options to a kubeconfig.
 
-/** What a user specifies in addition to a kubeconfig, as with kubectl's options. */
+/** What a user specifies in addition to a kubeconfig, like kubectl's options. */
 export interface KubeconfigOverrides {
   readonly context?: string;
-  /** Names of entries, in place of those of the context. */
+  /** Names of entries. They replace the names in the context. */
   readonly cluster?: string;
   readonly user?: string;
-  /** Fields in place of those of the entries. Paths are relative to the working directory. */
+  /** Fields that replace fields of the entries. Relative paths start from the working directory. */
   readonly clusterEntry: ClusterEntry;
   readonly userEntry: UserEntry;
 }
 
 export const noOverrides: KubeconfigOverrides = { clusterEntry: {}, userEntry: {} };
 
-/** The name of entries that only the overrides create. */
-const made = 'flags';
+/** The name for entries that exist only because of the overrides. */
+export const made = 'flags';
 
 /**
  * The kubeconfig with its overrides, merged like client-go's `clientcmd` (1.36, `client_config.go`):
  *
- * - an address without a name for TLS drops that of the kubeconfig
- * - a skipped verification drops the certificates of the kubeconfig, and certificates end a skipped verification
- * - a token has precedence over every other authentication except a client certificate
- * - groups replace the groups of the kubeconfig, and a user to impersonate keeps them
+ * - a new address without a TLS server name removes the kubeconfig's TLS server name
+ * - a request to skip TLS verification removes the kubeconfig's certificates, and new certificates turn verification on
+ *   again
+ * - a token has precedence over every other way to authenticate except a client certificate
+ * - new groups replace the groups of the kubeconfig; a new user to impersonate does not
  *
- * An address is enough without a kubeconfig. Throws `ConfigurationError`.
+ * With an address, no kubeconfig is needed. Throws `ConfigurationError`.
  */
 export function withOverrides(content: KubeconfigContent, overrides: KubeconfigOverrides): KubeconfigContent {
   const { cluster: clusterName, user: userName, clusterEntry, userEntry } = overrides;
@@ -86,7 +87,7 @@ function clusterWith(own: ClusterEntry, override: ClusterEntry): ClusterEntry {
   };
 }
 
-/** Authentication other than by a client certificate. */
+/** Ways to authenticate that are dropped if a token is given. */
 const waysToToken = ['tokenFile', 'exec', 'auth-provider', 'username', 'password'];
 
 function userWith(own: UserEntry, override: UserEntry): UserEntry {

@@ -10,35 +10,36 @@ import {
 import type { Dispatcher } from 'undici';
 import { ExecCredential, execProvider } from './exec-credential.ts';
 import { ConfigurationError, readKubeconfigs, type UserEntry } from './kubeconfig-files.ts';
-import { type KubeconfigOverrides, noOverrides, withOverrides } from './kubeconfig-overrides.ts';
+import { type KubeconfigOverrides, made, noOverrides, withOverrides } from './kubeconfig-overrides.ts';
 import { type Environment, proxyOf } from './proxy-environment.ts';
 
-// One context of a kubeconfig as the connection needs it.
+// Reads one context of a kubeconfig in the form that the connection needs.
 
 export interface Credentials {
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly tls: DispatcherOptions;
-  /**
-   * Through a SOCKS proxy, by client-node: undici's own implementation prints a warning that it is experimental (8.12).
-   */
+  /** A dispatcher from client-node for SOCKS proxies. undici's own dispatcher (8.12) warns that it is experimental. */
   readonly socks: Dispatcher | null;
 }
 
 export interface KubeconfigChoice {
-  /** Several files are merged as kubectl does. `null`: inside a pod, with its ServiceAccount. */
+  /**
+   * Several files are merged as kubectl does. `null` stands for the ServiceAccount of the pod in which the program
+   * runs.
+   */
   readonly kubeconfigPath: string | readonly string[] | null;
-  /** Specified in addition, as with kubectl's options. */
+  /** Values that the user specifies in addition to the kubeconfig, like kubectl's options. */
   readonly overrides?: KubeconfigOverrides;
-  /** Directory of a pod's own files; default: the root of the file system. */
+  /** The directory with the pod's own files. The default is the root of the file system. */
   readonly podRoot?: string;
-  /** Proxies for a kubeconfig without `proxy-url`; default: none. */
+  /** Environment variables that set a proxy for a kubeconfig without `proxy-url`. The default is no proxy. */
   readonly environment?: Environment;
 }
 
 /**
- * client-node's kubeconfig for one context. client-node reads entries and authenticates; files, exec plugins, the rest
- * of impersonation and the proxies of the environment are read here. Values for which it would create a new connection
- * pool for every request are returned as plain options instead.
+ * client-node's kubeconfig for one context. client-node reads the entries and authenticates. This class reads files,
+ * exec plugins, the remaining impersonation fields, and proxies set in environment variables. It returns some values as
+ * plain options, because client-node would otherwise create a new connection pool for every request.
  */
 export class Kubeconfig extends KubeConfig {
   #tls: DispatcherOptions = { type: 'none' };
@@ -49,7 +50,7 @@ export class Kubeconfig extends KubeConfig {
     super();
   }
 
-  /** Throws `ConfigurationError`. */
+  /** Reads the kubeconfig. Throws `ConfigurationError`. */
   static load({
     kubeconfigPath,
     overrides = noOverrides,
@@ -62,17 +63,20 @@ export class Kubeconfig extends KubeConfig {
     return kubeconfig;
   }
 
-  /** Of the context; `default` where it has none. */
+  /** The namespace of the context; `default` if the context has none. */
   get namespace(): string {
     return this.getContextObject(this.getCurrentContext())?.namespace?.trim() || 'default';
   }
 
-  /** The address without a password: the password is never sent and must not reach the logs. */
+  /** The address without its password, which is never sent and must not appear in logs. */
   get server(): string {
     return withoutPassword(this.getCurrentCluster()?.server ?? '');
   }
 
-  /** Reads files that may have changed, and runs an exec plugin whose credential has expired. Rejects if that fails. */
+  /**
+   * Reads files that may have changed, and runs the exec plugin again if the credential has expired. Rejects if that
+   * fails.
+   */
   credentials(): Promise<Credentials> {
     this.#pending ??= this.#read().finally(() => {
       this.#pending = null;
@@ -124,7 +128,7 @@ export class Kubeconfig extends KubeConfig {
     this.#impersonation = impersonationOf(entry);
     const { exec: _exec, token: _token, ...others } = user;
     const provided = ((): User | null => {
-      // client-node reads this for pods only, under another name. It has precedence over `token`.
+      // client-node reads a token file only in pods, and under a different name. The file has precedence over `token`.
       if (entry.tokenFile)
         return { ...others, authProvider: { name: 'tokenFile', config: { tokenFile: entry.tokenFile } } };
       if (!entry.exec) return null;
@@ -156,7 +160,7 @@ export class Kubeconfig extends KubeConfig {
   }
 }
 
-/** The headers that client-node does not send: for `as` it sends only the user. */
+/** The impersonation headers that client-node does not send. client-node itself sends only the user name. */
 function impersonationOf({
   'as-uid': uid,
   'as-groups': groups = [],
@@ -174,24 +178,26 @@ function impersonationOf({
   };
 }
 
-/** The same check as kubectl since 1.26. client-node would still run the command that such a provider names. */
+/**
+ * Rejects auth-providers that kubectl has rejected since 1.26. client-node would still run the command of such a
+ * provider.
+ */
 function checkProvider(user: string, { 'auth-provider': provider }: UserEntry, file: string): void {
   if (!provider || provider.name === 'oidc') return;
   throw new ConfigurationError(
-    `expected credentials of the user ${user} in ${file} that kubectl reads, got the auth-provider ${provider.name}, which it has not read since 1.26: use exec instead`,
+    `expected credentials of the user ${user} in ${file} that kubectl supports, got the auth-provider ${provider.name}, which kubectl has not supported since 1.26: use exec instead`,
   );
 }
 
 function checkServer({ name, server, skipTLSVerify }: Cluster, file: string): void {
   const protocol = URL.canParse(server) ? new URL(server).protocol : '';
+  const where = name === made ? '--server' : `the cluster ${name} in ${file}`;
   if (protocol !== 'https:' && protocol !== 'http:') {
-    throw new ConfigurationError(
-      `expected an https address for the cluster ${name} in ${file}, got ${withoutPassword(server)}`,
-    );
+    throw new ConfigurationError(`expected an https address for ${where}, got ${withoutPassword(server)}`);
   }
   if (protocol === 'http:' && !skipTLSVerify) {
     throw new ConfigurationError(
-      `expected an https address, or insecure-skip-tls-verify, for the cluster ${name} in ${file}, got ${withoutPassword(server)}`,
+      `expected an https address, or insecure-skip-tls-verify, for ${where}, got ${withoutPassword(server)}`,
     );
   }
 }
@@ -204,7 +210,7 @@ function checkProxy(name: string, proxyUrl: string | null | undefined): void {
   }
 }
 
-/** `https://user:password@host/path` without the part before the `@`. */
+/** The address `https://user:password@host/path` without the part before the `@`. */
 function withoutPassword(address: string): string {
   return address.replace(/\/\/[^/]*@/, '//');
 }

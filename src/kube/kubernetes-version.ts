@@ -2,9 +2,12 @@ import { delay } from '../base/delay.ts';
 import type { Log, World } from '../base/world.ts';
 import type { ApiClient } from './api-client.ts';
 
-/** The first minor version with ValidatingAdmissionPolicy v1, which MOCO and config/users use. */
+/**
+ * The oldest supported minor version. It is the first with ValidatingAdmissionPolicy v1, which MOCO and config/users
+ * use.
+ */
 const oldestMinor = 30;
-/** kubernetes/kubernetes#137409: fixed in 1.35.4. */
+/** The versions with the defect kubernetes/kubernetes#137409, which was fixed in 1.35.4. */
 const flawed = { minor: 35, fixedPatch: 4 };
 const requeueAfterMilliseconds = 60_000;
 
@@ -38,7 +41,10 @@ export function judgeKubernetes(gitVersion: string): Judgement {
   };
 }
 
-/** Reads the version of the API server. This is also the first request: if it fails, the program does not start. */
+/**
+ * Reads the version of the API server. This is also the program's first request. If it fails, the program does not
+ * start.
+ */
 export async function kubernetesVersion(client: ApiClient, signal?: AbortSignal): Promise<string> {
   const path = '/version';
   const call = { method: 'GET', path, priority: 'read', ...(signal && { signal }) } as const;
@@ -47,8 +53,8 @@ export async function kubernetesVersion(client: ApiClient, signal?: AbortSignal)
 }
 
 /**
- * Resolves once the API server has a supported version (at once if `gitVersion` is one), or when aborted. Logs each
- * message once.
+ * Resolves once the API server has a supported version, or when aborted. Resolves at once if `gitVersion` is supported.
+ * Logs each message once.
  */
 export async function untilSupported(
   gitVersion: string,
@@ -64,7 +70,7 @@ export async function untilSupported(
     }
     logged = sentence ?? '';
     if (!(await delay(world, requeueAfterMilliseconds, signal))) return;
-    // The API server may be unavailable for the whole duration of its upgrade.
+    // The API server may be unavailable during its whole upgrade.
     version = await kubernetesVersion(client, signal).catch(() => version);
   }
 }

@@ -6,9 +6,12 @@ import { heldBy, heldByNobody, holderOf, type Lease, parseLease } from './lease.
 import { apiVersion, leases, path } from './resource.ts';
 import { keyOf } from './store.ts';
 
-// Leader election. The clock decides whether this process still leads, not a timer.
+// Leader election. This process reads the clock to decide whether it is still the leader, and does not rely on a timer.
 
-/** Candidates wait longer than the retry period by up to this factor, so that they do not all ask at once. */
+/**
+ * A candidate waits for a random time between one and this many retry periods, so that not all candidates send requests
+ * at once.
+ */
 const jitter = 1.2;
 
 export interface LeaseElectorOptions {
@@ -16,44 +19,47 @@ export interface LeaseElectorOptions {
   readonly world: World;
   readonly namespace: string;
   readonly name: string;
-  /** Unique for each process that ever runs. */
+  /** The name of this process. It is unique, even across restarts. */
   readonly identity: string;
-  /** How long other candidates wait for an unrenewed lease. */
+  /** How long other candidates wait for the leader to renew the lease. */
   readonly leaseDurationMilliseconds: number;
   /**
-   * How long the leader keeps leading without a renewal: shorter than the lease duration by more than clocks can drift
-   * apart.
+   * How long the leader stays leader without a renewal. It must be shorter than the lease duration, by more than the
+   * drift between the clocks of two machines.
    */
   readonly renewDeadlineMilliseconds: number;
-  /** Several times shorter than the renew deadline. */
+  /** The time between two attempts. It must be several times shorter than the renew deadline. */
   readonly retryPeriodMilliseconds: number;
   /**
-   * Annotations that the lease gets when this process acquires or renews it. They stay until another process changes
-   * them.
+   * Annotations that this process writes to the lease when it acquires or renews the lease. They stay until another
+   * process changes them.
    */
   readonly annotations?: Readonly<Record<string, string>> | null;
   readonly log: Log;
   readonly onStartedLeading: () => void;
-  /** Called once after `onStartedLeading`, when leading ends: lease lost, released, or `run` aborted. */
+  /** Called once after `onStartedLeading`, when leading ends: the lease was lost or released, or `run` was aborted. */
   readonly onStoppedLeading: () => void;
 }
 
-/** The lease as last seen, and when by the local clock: timestamps of other machines are never compared with it. */
+/**
+ * The last version of the lease that this process has seen, and the local time when it saw this version first. The
+ * local clock is never compared with timestamps of other machines.
+ */
 interface ObservedLease {
   readonly lease: Lease;
   readonly atMilliseconds: number;
 }
 
 /**
- * One of several candidates for a coordination.k8s.io Lease, by client-go's rules. Leads at most once: when the lease
- * is lost, `run` ends and the process should too.
+ * One of several candidates for a coordination.k8s.io Lease, following client-go's rules. A candidate leads at most
+ * once: when it loses the lease, `run` ends, and the process should exit.
  */
 export class LeaseElector {
   readonly #options: LeaseElectorOptions;
   readonly #stop = new AbortController();
   #observed: ObservedLease | null = null;
   #leading = false;
-  /** The start of the last successful renewal: the lease is held from then on. */
+  /** When the last successful renewal started. This process has held the lease since then. */
   #renewedAtMilliseconds = Number.NEGATIVE_INFINITY;
   #signal: AbortSignal | null = null;
   #running: Promise<void> | null = null;
@@ -63,15 +69,15 @@ export class LeaseElector {
   }
 
   /**
-   * Whether a write may be started now. Checked against the clock at every call. It is false once the renew deadline
-   * has passed, even if the timer that should have noticed is late because the process was stopped or the loop blocked.
-   * It is also false from the moment of an abort or a release.
+   * Whether a write may start now, according to the clock at the time of the call. `false` once the renew deadline has
+   * passed, even if the timer is late because the process was suspended or the event loop was blocked. Also `false` as
+   * soon as the run is aborted or the lease is released.
    */
   isLeader(): boolean {
     return this.#leading && !this.#ending && this.#leftMilliseconds() > 0;
   }
 
-  /** Waits for the lease, keeps it, and ends when it is lost, released, or `signal` aborted. Never rejects. */
+  /** Waits for the lease, then renews it until it is lost or released, or until `signal` is aborted. Never rejects. */
   run(signal: AbortSignal): Promise<void> {
     this.#signal ??= AbortSignal.any([signal, this.#stop.signal]);
     this.#running ??= this.#run(this.#signal);
@@ -90,7 +96,10 @@ export class LeaseElector {
     }
   }
 
-  /** Whether the lease was still held. An aborted renewal may have changed it without an answer. */
+  /**
+   * Resolves to whether this process still held the lease. An aborted renewal may have changed the lease without a
+   * response.
+   */
   async #release(): Promise<boolean> {
     for (let conflicts = 0; ; conflicts += 1) {
       const lease = this.#observed?.lease;
@@ -121,7 +130,7 @@ export class LeaseElector {
     onStoppedLeading();
   }
 
-  /** Resolves to whether the lease was acquired, `false` when aborted. */
+  /** Resolves to whether the lease was acquired; `false` if aborted. */
   async #acquire(signal: AbortSignal): Promise<boolean> {
     const { world, retryPeriodMilliseconds } = this.#options;
     while (!signal.aborted) {
@@ -131,7 +140,7 @@ export class LeaseElector {
     return false;
   }
 
-  /** Renews until another candidate holds the lease, or until the renew deadline has passed. */
+  /** Renews the lease until another candidate holds it, or until the renew deadline has passed. */
   async #keep(signal: AbortSignal): Promise<void> {
     const { world, retryPeriodMilliseconds, identity } = this.#options;
     const deadline = new AbortController();
@@ -156,7 +165,10 @@ export class LeaseElector {
     return this.#renewedAtMilliseconds + renewDeadlineMilliseconds - world.monotonic();
   }
 
-  /** Acquires the lease if it is free, renews it if it is held. Resolves to whether it is held now. */
+  /**
+   * Acquires the lease if it is free, and renews it if this process holds it. Resolves to whether this process now
+   * holds the lease.
+   */
   async #try(signal: AbortSignal): Promise<boolean> {
     const { world, identity, leaseDurationMilliseconds, annotations = null, log } = this.#options;
     const startMilliseconds = world.monotonic();
@@ -173,7 +185,7 @@ export class LeaseElector {
       if (signal.aborted) return false;
       if (isConflict(error) || isNotFound(error) || isAlreadyExists(error)) {
         log.debug({ ...this.#fields(), error }, 'Another process wrote the lease');
-        // The lease is read again, or the next attempt would fail in the same way.
+        // Reads the lease again, because otherwise the next attempt would fail for the same reason.
         await this.#read(signal).catch((again: unknown) => {
           if (!signal.aborted) log.warn({ ...this.#fields(), error: again }, 'Failed to read the lease');
         });
@@ -202,7 +214,7 @@ export class LeaseElector {
     }
   }
 
-  /** The age of a lease counts from when this version of it was first seen. */
+  /** Records this version of the lease. The age of a version counts from the moment when this process first saw it. */
   #observe(lease: Lease): void {
     if (this.#observed?.lease.metadata.resourceVersion === lease.metadata.resourceVersion) return;
     this.#observed = { lease, atMilliseconds: this.#options.world.monotonic() };
@@ -226,14 +238,14 @@ export class LeaseElector {
       priority: 'lease',
       retries: 0,
       timeoutMilliseconds: this.#callTimeoutMilliseconds,
-      // A leader that was suspended between here and the network renews nothing when it resumes.
+      // A process that was suspended before the request was sent must not renew an expired lease when it resumes.
       isStillWanted: () => !this.#leading || this.#leftMilliseconds() > 0,
       ...(signal && { signal }),
     });
     return parseLease(answer);
   }
 
-  /** Leaves room for a second try before the deadline. */
+  /** Half of the deadline leaves time for a second attempt. */
   get #callTimeoutMilliseconds(): number {
     return this.#options.renewDeadlineMilliseconds / 2;
   }

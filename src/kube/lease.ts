@@ -1,9 +1,7 @@
 import { V1MicroTime } from '@kubernetes/client-node';
 import { metadataOf } from './raw-object.ts';
 
-/**
- * The parts of a coordination.k8s.io/v1 Lease that leader election uses. Everything else in it is kept as it was read.
- */
+/** The fields of a coordination.k8s.io/v1 Lease that leader election uses. All other fields are preserved. */
 export interface Lease {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -23,12 +21,12 @@ export interface Lease {
   };
 }
 
-/** The holder; empty for none. */
+/** The holder of the lease; empty if the lease has no holder. */
 export function holderOf({ spec }: Lease): string {
   return spec?.holderIdentity ?? '';
 }
 
-/** The lease as its next or present holder writes it. */
+/** The lease to write when this holder acquires or renews it. */
 export function heldBy(
   identity: string,
   before: Lease,
@@ -55,7 +53,7 @@ export function heldBy(
   };
 }
 
-/** The released lease: another candidate may acquire it at once. */
+/** The lease without a holder. Another candidate may acquire it at once. */
 export function heldByNobody(before: Lease, wallMilliseconds: number): Lease {
   return {
     ...before,
@@ -68,7 +66,7 @@ export function heldByNobody(before: Lease, wallMilliseconds: number): Lease {
   };
 }
 
-/** Throws `TypeError` if the answer is not a lease. */
+/** Throws `TypeError` if the response is not a Lease. */
 export function parseLease(answer: unknown): Lease {
   if (metadataOf(answer) === null) throw new TypeError(`expected a Lease, got ${JSON.stringify(answer)}`);
   return answer as Lease;

@@ -5,24 +5,27 @@ import { textsAt } from './json-outline.ts';
 import { metadataOf, type RawMetadata } from './raw-object.ts';
 import { path, type ResourceKind } from './resource.ts';
 
-// What the API server sends for a list and a watch.
+// The responses of the API server to a list and to a watch.
 
-/** Why something that the API server sent is not in the cache. A closed set, because it is a metric's label. */
+/**
+ * The reason why an object or an event from the API server is not in the cache. The set of reasons is closed, because
+ * they are label values of a metric.
+ */
 export type DecodeFailureReason =
-  /** An entry of a list without metadata. */
+  /** An item of a list has no metadata. */
   | 'NotAnObject'
-  /** A list or an object of another kind. */
+  /** A list or an object has a different kind than expected. */
   | 'AnotherKind'
-  /** Its projection threw. */
+  /** The projection of an object threw an error. */
   | 'NotProjected'
-  /** A watch event of a type that this program doesn't know. */
+  /** A watch event has a type that this program does not know. */
   | 'UnknownEvent'
-  /** A malformed watch event, or one without an object. */
+  /** A watch event is malformed or has no object. */
   | 'UnreadableEvent'
-  /** An object with too many values. */
+  /** An object has too many values. */
   | 'TooLarge';
 
-/** All objects of a kind, or those of one namespace. */
+/** Selects all objects of a kind, or only the objects in one namespace. */
 export interface ListedKind {
   readonly kind: ResourceKind;
   readonly namespace?: string | undefined;
@@ -30,7 +33,7 @@ export interface ListedKind {
 
 export interface ListPage {
   readonly items: readonly unknown[];
-  /** The resourceVersion of the whole list: a watch from here misses nothing. */
+  /** The resourceVersion of the whole list. A watch that starts from this resourceVersion misses nothing. */
   readonly resourceVersion: string;
   readonly next: string | undefined;
 }
@@ -60,7 +63,7 @@ function parseListPage(answer: unknown, place: string, expected: string): ListPa
   const list: Json = isObject(answer) ? answer : {};
   const metadata = isObject(list['metadata']) ? list['metadata'] : {};
   const { resourceVersion, continue: next } = metadata;
-  // Go writes a list without items as null.
+  // Go encodes a list without items as null.
   const items = list['items'] ?? [];
   if (!Array.isArray(items) || typeof resourceVersion !== 'string' || list['kind'] !== expected) {
     throw new TypeError(`expected a ${expected} at ${place}, got ${quoted(list['kind'] ?? typeof answer)}`);
@@ -70,13 +73,13 @@ function parseListPage(answer: unknown, place: string, expected: string): ListPa
 
 export type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: Json; readonly resourceVersion: string }
-  /** `endsList`: everything that existed when a streamed list began has been sent. */
+  /** `endsList` marks the end of a streamed list: the server has sent everything that existed when the list began. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly endsList: boolean }
-  /** The server ends the watch; `status` is a Status. */
+  /** The server ends the watch, and sends a Status with the reason. */
   | { readonly type: 'ERROR'; readonly status: unknown }
   /** The object has too many values, so it is not parsed. */
   | { readonly type: 'TOO_LARGE'; readonly metadata: RawMetadata; readonly resourceVersion: string }
-  /** `broken`: not even JSON, so it is unknown what was missed. */
+  /** If `broken` is set, the line is not valid JSON, so it is unknown what was missed. */
   | {
       readonly type: 'UNREADABLE';
       readonly why: string;
@@ -87,12 +90,13 @@ export type WatchEvent =
 const endOfListAnnotation = 'k8s.io/initial-events-end';
 
 /**
- * The maximum for one object. Real ones have some thousand values. The API server accepts half a million, which would
- * take the thread that renews the lease a second, whenever a tenant touches the object.
+ * The maximum number of JSON values in one object. Real objects have a few thousand values, but the API server accepts
+ * half a million. Parsing so many would block the thread that renews the lease for a second, each time a tenant changes
+ * the object.
  */
 export const mostValuesOfObject = 50_000;
 
-/** The maximum for one object as JSON: etcd accepts 1.5 MB, and JSON writes some characters with six bytes. */
+/** The maximum size of one object as JSON. etcd accepts 1.5 MB, and JSON encodes some characters as six bytes. */
 export const mostBytesOfObject = 16 * 1024 * 1024;
 
 export function parseWatchEvent(line: string): WatchEvent {
@@ -138,7 +142,9 @@ function unreadableEvent(why: string, broken: boolean): WatchEvent {
   return { type: 'UNREADABLE', why, reason: 'UnreadableEvent', broken };
 }
 
-/** The object of a bookmark has only its resourceVersion, and an annotation if it ends a streamed list. */
+/**
+ * The object of a bookmark contains only its resourceVersion, and an annotation if the bookmark ends a streamed list.
+ */
 function bookmarkOf(object: unknown): { readonly resourceVersion: string; readonly endsList: boolean } | null {
   const metadata = isObject(object) ? object['metadata'] : null;
   if (!isObject(metadata)) return null;

@@ -7,7 +7,9 @@ import { textOf } from '../base/text.ts';
 import { TimeLimit } from '../base/time-limit.ts';
 import type { World } from '../base/world.ts';
 
-/** Several times what an agent of MOCO sends, and far more than a failing query needs to explain itself. */
+/**
+ * Several times as much as an agent of MOCO sends, and far more than Prometheus needs to explain why a query failed.
+ */
 const largestBodyBytes = 512 * 1024;
 
 export interface PlainAnswer {
@@ -15,7 +17,10 @@ export interface PlainAnswer {
   readonly body: string;
 }
 
-/** For servers other than the API server: each client has its own pool and a time limit for a whole request. */
+/**
+ * Sends requests to a server other than the API server. Each client has its own connection pool, and a time limit for a
+ * whole request.
+ */
 export async function answerTo(
   agent: Dispatcher,
   request: Omit<Dispatcher.RequestOptions, 'signal'>,
@@ -25,7 +30,10 @@ export async function answerTo(
   return { status: statusCode, body: await textOf(body, largestBodyBytes) };
 }
 
-/** The result of `work`, if it is in time. Rejects with an `Error` for people: `what`, and why there is no result. */
+/**
+ * Resolves to the result of `work` if it arrives within the time limit. Otherwise rejects with an `Error` with a
+ * message for people: `what`, and why there is no result.
+ */
 export async function inTime<Result>(
   world: World,
   milliseconds: number,
@@ -44,7 +52,7 @@ export async function inTime<Result>(
   }
 }
 
-/** The system's error code if there is one: its message repeats the address. */
+/** The error code of the operating system if there is one, because the message would repeat the address. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;
@@ -52,28 +60,28 @@ function reasonOf(error: unknown): string {
 }
 
 export interface PodAddress {
-  /** The IP address of the pod: never a name, so that nothing is resolved. */
+  /** The IP address of the pod. A name is never used, so no DNS lookup is needed. */
   readonly ip: string;
   readonly port: number;
 }
 
-/** Sends a GET to a pod. Rejects with an `Error` whose message is meant for people. */
+/** Sends a GET to a pod. Rejects with an `Error` that has a human-readable message. */
 export type PodGet = (address: PodAddress, path: string, signal: AbortSignal) => Promise<PlainAnswer>;
 
 const connectMilliseconds = 1000;
 
-/** A client without credentials, proxies or redirects: only the pod itself is asked, at its own address. */
+/** A client without credentials, proxies or redirects: requests go only to the pod itself. */
 export class PodHttp {
   readonly #world: World;
   readonly #timeoutMilliseconds: number;
-  /** Connections are not kept: pods are asked rarely, and another pod may get the address. */
+  /** Connections are not reused: requests to pods are rare, and a different pod may get the address later. */
   readonly #agent = new Agent({
     pipelining: 0,
     maxHeaderSize: 16 * 1024,
     connect: { timeout: connectMilliseconds },
   });
 
-  /** @param timeoutMilliseconds for a whole request: connection, head and body */
+  /** @param timeoutMilliseconds the limit for a whole request: connection, header and body */
   constructor(world: World, timeoutMilliseconds: number) {
     this.#world = world;
     this.#timeoutMilliseconds = timeoutMilliseconds;
@@ -88,7 +96,7 @@ export class PodHttp {
     return inTime(this.#world, this.#timeoutMilliseconds, `GET http://${host}${path}`, send, signal);
   };
 
-  /** Ends requests in progress. */
+  /** Aborts requests in progress. */
   close(): Promise<void> {
     return this.#agent.destroy();
   }

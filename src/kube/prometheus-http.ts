@@ -5,41 +5,41 @@ import type { World } from '../base/world.ts';
 import { ConfigurationError } from './kubeconfig-files.ts';
 import { answerTo, inTime, type PlainAnswer } from './plain-http.ts';
 
-// Queries Prometheus for the checks of users.
+// Queries Prometheus for the checks that users define.
 
 export interface PrometheusSeries {
   readonly labels: Readonly<Record<string, string>>;
-  /** In Prometheus' notation: a number, `NaN`, `+Inf` or `-Inf`. */
+  /** A value in Prometheus' notation: a number, `NaN`, `+Inf` or `-Inf`. */
   readonly value: string;
 }
 
-/** Evaluates a query now. Rejects with an `Error` whose message is meant for people. */
+/** Evaluates a query at the current time. Rejects with an `Error` that has a human-readable message. */
 export type PrometheusQuery = (query: string) => Promise<readonly PrometheusSeries[]>;
 
 export interface PrometheusOptions {
-  /** `http` or `https`, optionally with a common prefix of all paths, without a trailing slash. */
+  /** The address of Prometheus: `http` or `https`, without a trailing slash. It may contain a path prefix. */
   readonly url: string;
-  /** PEM file of the CA of its certificate; `null`: Node's own CAs. */
+  /** PEM file with the CA that signed the server's certificate. `null` stands for Node's own CAs. */
   readonly caFile: string | null;
-  /** File of a bearer token; `null` without one. */
+  /** File with a bearer token; `null` for none. */
   readonly tokenFile: string | null;
-  /** File with `user:password`, instead of a token. */
+  /** File with `user:password`, used instead of a token; `null` for none. */
   readonly basicAuthFile: string | null;
-  /** File with further headers, one `Name: value` on each line. */
+  /** File with additional headers, one `Name: value` on each line; `null` for none. */
   readonly headersFile: string | null;
-  /** `http` or `https` address of a proxy; `null` without one. */
+  /** `http` or `https` address of a proxy; `null` for no proxy. */
   readonly proxyUrl: string | null;
 }
 
 /** Time limit of a whole query: connection, header and body. */
 export const queryTimeoutMilliseconds = 5000;
-/** Enough to identify the failing series. */
+/** The maximum number of series to read. It is enough to identify the failing series. */
 const mostSeries = 100;
 const connectMilliseconds = 2000;
 const mostConnections = 128;
 const longestMessage = 300;
 
-/** Headers to send as they are. */
+/** Headers that the request sets itself. Users cannot set them. */
 const ownHeaders: ReadonlySet<string> = new Set([
   'accept',
   'authorization',
@@ -56,7 +56,7 @@ const ownHeaders: ReadonlySet<string> = new Set([
 ]);
 const mostHeaders = 32;
 
-/** Follows no redirect, and uses no proxy except the given one: credentials go only to this address. */
+/** Follows no redirect and uses no proxy except the given one, so credentials reach only this address. */
 export class PrometheusHttp {
   readonly #options: PrometheusOptions;
   readonly #world: World;
@@ -80,7 +80,7 @@ export class PrometheusHttp {
     await Promise.all([this.#ca(), this.#headers()]);
   }
 
-  /** Ends requests in progress. */
+  /** Aborts requests in progress. */
   async close(): Promise<void> {
     await this.#connected?.agent.destroy();
   }
@@ -98,7 +98,7 @@ export class PrometheusHttp {
     return answerTo(agent, request, signal);
   }
 
-  /** A changed CA applies to the next connection. */
+  /** A changed CA takes effect with the next connection. */
   async #agent(): Promise<Dispatcher> {
     const ca = await this.#ca();
     if (this.#connected?.ca !== ca) {
@@ -116,7 +116,7 @@ export class PrometheusHttp {
     const common = { connections: mostConnections, maxHeaderSize: 16 * 1024 };
     const { proxyUrl } = this.#options;
     if (proxyUrl === null) return new Agent({ ...common, connect });
-    // A proxy reads unencrypted requests itself, and many refuse tunnels to ports other than 443.
+    // A proxy forwards unencrypted requests without a tunnel, and many proxies refuse tunnels to ports other than 443.
     const proxyTunnel = this.#endpoint.protocol === 'https:';
     return new ProxyAgent({ ...common, uri: proxyUrl, requestTls: connect, proxyTunnel });
   }
@@ -126,10 +126,12 @@ export class PrometheusHttp {
     if (caFile === null) return null;
     const pem = await contentOf(caFile, '--prometheus-ca-file', 'certificates in PEM');
     if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
-    throw new ConfigurationError(`expected certificates in PEM at ${caFile} (--prometheus-ca-file), got none in it`);
+    throw new ConfigurationError(
+      `expected certificates in PEM at ${caFile} (--prometheus-ca-file), but it contains none`,
+    );
   }
 
-  /** Read again for every query, since the kubelet replaces mounted files in place. */
+  /** Reads the files again for every query, because the kubelet replaces mounted files in place. */
   async #headers(): Promise<Readonly<Record<string, string>>> {
     const { headersFile } = this.#options;
     const others =
@@ -161,7 +163,7 @@ export class PrometheusHttp {
   }
 }
 
-/** Values are never part of a message: they may be secret. */
+/** Parses headers. Messages never contain the values, because they may be secret. */
 function headersOf(text: string, file: string): Readonly<Record<string, string>> {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
   const wrong = (what: string): ConfigurationError =>
@@ -196,7 +198,10 @@ interface QueryAnswer {
   readonly data?: { readonly resultType?: unknown; readonly result?: unknown } | null;
 }
 
-/** As when Prometheus evaluates an alerting rule: a scalar is a series without labels, and no other type is valid. */
+/**
+ * Accepts what Prometheus accepts for an alerting rule. A scalar becomes a series without labels. Any other type is an
+ * error.
+ */
 function prometheusSeries({ status, body }: PlainAnswer): readonly PrometheusSeries[] {
   const answer = jsonOf(body) as QueryAnswer | null | undefined;
   if (status !== 200 || answer?.status !== 'success') {
@@ -209,7 +214,7 @@ function prometheusSeries({ status, body }: PlainAnswer): readonly PrometheusSer
     throw new Error(`expected the query to return a vector, got ${shortened(String(resultType), longestMessage)}`);
   }
   const [warning] = Array.isArray(answer.warnings) ? answer.warnings : [];
-  // Series may be missing, for example those of a Prometheus that another one could not reach.
+  // Series may be missing, for example because one Prometheus could not reach another.
   if (result.length === 0 && warning !== undefined) {
     throw new Error(`expected a complete answer, got a warning: ${shortened(String(warning), longestMessage)}`);
   }

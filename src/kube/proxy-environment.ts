@@ -4,8 +4,9 @@ import { BlockList, isIP } from 'node:net';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy for an address by HTTPS_PROXY, HTTP_PROXY and NO_PROXY, upper case first, like Go's
- * `http.ProxyFromEnvironment`, which kubectl uses; `null` for none. Loopback addresses never use a proxy.
+ * The proxy for an address, from HTTPS_PROXY, HTTP_PROXY and NO_PROXY; `null` for none. Like Go's
+ * `http.ProxyFromEnvironment`, which kubectl uses: upper-case variables have precedence, and loopback addresses never
+ * use a proxy.
  */
 export function proxyOf(address: string, environment: Environment): string | null {
   const { protocol, hostname, port } = new URL(address);
@@ -31,8 +32,8 @@ const isOwn = (host: string): boolean =>
   host === 'localhost' || (isIP(host) !== 0 && loopback.check(host, family(host)));
 
 /**
- * `*`, a subnet, an address, `example.com` including its subdomains, or `.example.com` for subdomains only. With
- * `:port` it applies to that port only.
+ * Whether an entry of NO_PROXY matches. An entry is `*`, a subnet, an address, `example.com` (with its subdomains) or
+ * `.example.com` (subdomains only). An entry with `:port` matches only that port.
  */
 function excludes(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true;

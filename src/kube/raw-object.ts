@@ -8,7 +8,7 @@ export interface RawMetadata {
   readonly resourceVersion: string;
 }
 
-/** `null` if it is not an object that an API server could have sent. */
+/** The metadata of an object; `null` if the value is not an object that an API server could have sent. */
 export function metadataOf(raw: unknown): RawMetadata | null {
   const metadata = isObject(raw) ? raw['metadata'] : null;
   if (!isObject(metadata)) return null;
@@ -24,9 +24,10 @@ export function metadataOf(raw: unknown): RawMetadata | null {
 const numeric = /^\d+$/;
 
 /**
- * Whether resourceVersion `a` is `b` or a later one of the same kind. They are decimal integers of any length
- * (KEP-5504, Kubernetes 1.35; also true of earlier versions with etcd), so they are compared as text and never
- * converted to numbers. Values that are not integers compare as equal or not at all.
+ * Whether resourceVersion `a` equals `b` or is later than `b`. Both must belong to one kind. Kubernetes'
+ * resourceVersions are decimal integers of any length (KEP-5504, Kubernetes 1.35; also true of earlier versions with
+ * etcd), so this function compares them as text and never converts them to numbers. For any other values the result is
+ * true only if they are equal.
  */
 export function isAtLeast(a: string, b: string): boolean {
   if (a === b) return true;

@@ -4,23 +4,23 @@ import { type DecodeFailureReason, mostValuesOfObject } from './list-watch.ts';
 import { metadataOf, type RawMetadata } from './raw-object.ts';
 import { keyOf, type Store, type Stored } from './store.ts';
 
-// The objects of one reflector in a store: a complete list replaces them, events change them.
+// The objects that one reflector keeps in a store. A complete list replaces all of them; events change single objects.
 
 export interface OwnedRecordsOptions<R extends Stored> {
   readonly store: Store<R>;
-  /** Objects of another kind are skipped. */
+  /** The expected kind; objects of other kinds are skipped. */
   readonly kind: string;
   readonly project: (raw: Json) => R | null;
-  /** Called for an object that could not be decoded, or with `null` when a subscriber threw. */
+  /** Called if an object could not be decoded. `null` stands for a subscriber that threw an error. */
   readonly onFailure: (error: unknown, what: string, reason: DecodeFailureReason | null) => void;
 }
 
-/** The records of an incomplete list, by their keys. */
+/** The records of an incomplete list, by key. */
 export type Listing<R> = Map<string, R>;
 
 /**
- * The objects that one reflector has put into a store, which several may share. An object that can't be projected, or
- * is no longer selected, leaves the store.
+ * The objects that one reflector has put into a store. Several reflectors may share a store. An object that cannot be
+ * projected, or that is no longer selected, is removed from the store.
  */
 export class ReflectorStore<R extends Stored> {
   readonly #options: OwnedRecordsOptions<R>;
@@ -30,7 +30,10 @@ export class ReflectorStore<R extends Stored> {
     this.#options = options;
   }
 
-  /** Replaces everything: a missing object was deleted, one with another uid was deleted and created again. */
+  /**
+   * Replaces all records. If the list lacks an object, the object was deleted. If an object has a different uid, it was
+   * deleted and created again.
+   */
   replace(listing: Listing<R>): void {
     const before = this.#records;
     this.#records = listing;
@@ -42,8 +45,8 @@ export class ReflectorStore<R extends Stored> {
   }
 
   /**
-   * Projects an object into the listing if there is one, otherwise into the store. Returns whether it is an object of
-   * this kind, wanted or not.
+   * Projects an object into the listing if there is one, otherwise into the store. Returns whether the object is of the
+   * expected kind, even if it is not kept.
    */
   put(raw: unknown, listing: Listing<R> | null): boolean {
     const key = this.#keyOf(raw);
@@ -58,7 +61,10 @@ export class ReflectorStore<R extends Stored> {
     return true;
   }
 
-  /** Like `put`. A late deletion event of an earlier object of the same name changes nothing. */
+  /**
+   * Removes an object from the listing if there is one, otherwise from the store. Returns whether the object is of the
+   * expected kind. A late deletion event of an earlier object with the same name has no effect.
+   */
   remove(raw: Json, listing: Listing<R> | null): boolean {
     const key = this.#keyOf(raw);
     if (key === null) return false;
@@ -66,7 +72,7 @@ export class ReflectorStore<R extends Stored> {
     return true;
   }
 
-  /** Forgets an object that has become too large to be read. */
+  /** Removes an object that has become too large to read. */
   skip({ namespace, name }: RawMetadata, listing: Listing<R> | null): void {
     const key = keyOf(namespace, name);
     const error = new RangeError(`expected an object of at most ${mostValuesOfObject} values, got more`);
@@ -74,7 +80,10 @@ export class ReflectorStore<R extends Stored> {
     this.#forget(key, listing);
   }
 
-  /** `null` if it is not an object of this kind. Items of a list need not have a kind; Kubernetes' own have none. */
+  /**
+   * The key of an object; `null` if the value is not an object of the expected kind. The items of a list may lack a
+   * kind, as they do for Kubernetes' own kinds.
+   */
   #keyOf(raw: unknown): string | null {
     const { kind: expected, onFailure } = this.#options;
     const metadata = metadataOf(raw);

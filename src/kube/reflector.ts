@@ -18,29 +18,30 @@ import type { Store, Stored } from './store.ts';
 //       | gap, expired, too long silent             | events, bookmarks
 //       +------------------- watch -----------------+
 
-/** Parsing a page blocks the event loop, and garbage of larger pages outlives the young generation. */
+/** Parsing a page blocks the event loop. The garbage of a larger page would also survive the young generation. */
 const defaultPageSize = 50;
-/** The server ends each watch after a random time between these two, so that they do not all end together. */
+/** The server ends each watch after a random time between these two limits, so that not all watches end at once. */
 const shortestWatchSeconds = 240;
 const longestWatchSeconds = 480;
-/** Bookmarks come about every 60 s; a connection that is silent for twice as long is treated as dead. */
+/** Bookmarks come about every 60 s. A connection that is silent for twice as long is treated as dead. */
 const silenceMilliseconds = 120_000;
 /**
- * After this many consecutive silent watches the objects are listed again. The API server silently drops events and
- * bookmarks up to the resourceVersion that a watch has requested (apiserver 0.36, watch_cache.go and cache_watcher.go),
- * which may be far in the future after etcd was restored from a backup.
+ * After this many consecutive silent watches, the objects are listed again. The API server silently drops events and
+ * bookmarks up to the resourceVersion that a watch has requested (apiserver 0.36, watch_cache.go and cache_watcher.go).
+ * After etcd was restored from a backup, that resourceVersion may be far in the future.
  */
 const mostSilentWatches = 2;
-/** After a watch that was open this long, the next failure counts as the first again. */
+/** If a watch was open for at least this long, the delay after the next failure is again the shortest one. */
 const goodWatchMilliseconds = 10_000;
 /**
- * After this time without an answer an optional kind counts as unavailable. It is longer than a watch may be silent.
+ * An optional kind counts as unavailable after this time without an answer. A watch may be silent for a shorter time
+ * only.
  */
 const unansweredMilliseconds = 180_000;
 const retryBackoff: BackoffOptions = { firstMilliseconds: 200, longestMilliseconds: 10_000 };
-/** The longest Retry-After that is obeyed: without a cache the controller does nothing. */
+/** The longest Retry-After that this program respects, because the controller does nothing without a cache. */
 const longestAskedMilliseconds = 60_000;
-/** After this many consecutive expired page tokens the list is requested in one page, which can't expire. */
+/** After this many consecutive expired page tokens, the list is requested as a single page, which needs no token. */
 const mostPagesLost = 2;
 const pageTimeoutMilliseconds = 60_000;
 
@@ -53,13 +54,15 @@ export interface ReflectorObserver {
   ignored?(reason: DecodeFailureReason): void;
 }
 
-/** Why a kind can't be read: its definition does not exist, no role grants it, or every try has failed for a while. */
+/**
+ * Why a kind cannot be read: no role grants it, its definition does not exist, or every attempt has failed for a while.
+ */
 export type Unavailable = 'Forbidden' | 'NotFound' | 'Unanswered';
 
 /**
- * A list is older than what was known before: etcd was restored from a backup. Facts that follow from newer objects are
- * wrong, for example which of two states of an object is the later one. Kubernetes recommends restarting its own
- * components in that case.
+ * A list is older than the objects that were already known, which means that etcd was restored from a backup. Facts
+ * that were derived from newer objects are then wrong, for example which of two states of an object is later.
+ * Kubernetes recommends restarting its own components after a restore.
  */
 export class RewoundError extends Error {
   override readonly name = 'RewoundError';
@@ -68,36 +71,43 @@ export class RewoundError extends Error {
 export interface ReflectorOptions<R extends Stored> extends ListedKind {
   readonly client: ApiClient;
   readonly world: World;
-  /** Selectors, for both list and watch. */
+  /** Selectors that apply to both the list and the watch. */
   readonly query?: Query;
-  /** What to keep of an object; `null` for nothing. An error skips that object alone. */
+  /**
+   * Returns the part of an object to keep, or `null` to keep nothing. If the function throws, only that object is
+   * skipped.
+   */
   readonly project: (raw: Json) => R | null;
   readonly store: Store<R>;
   readonly log: Log;
   readonly pageSize?: number;
   /**
-   * Lists with the watch itself: the server sends every object, then a bookmark, then changes (`sendInitialEvents`, on
-   * by default since Kubernetes 1.34). No page has to be kept while it is parsed. If the server does not support it,
-   * pages are listed.
+   * Lists the objects as part of the watch: the server sends every object, then a bookmark, then changes
+   * (`sendInitialEvents`, on by default since Kubernetes 1.34). This avoids large pages in memory. If the server does
+   * not support streaming, the reflector lists pages.
    */
   readonly streamsLists?: boolean;
   readonly observer?: ReflectorObserver;
   /**
-   * Set for an optional kind: while it is forbidden or missing it counts as synced. Called with the reason, the API
-   * server's message, and whether it could be read before; then with `null` once it can be read. Known objects stay
-   * while the kind is forbidden or unanswered, and are removed when the kind is gone.
+   * Makes the kind optional: while it is forbidden or missing, it counts as synced. The function is called with the
+   * reason, the API server's message, and whether the kind was readable before. Once the kind is readable again, the
+   * function is called with `null`. Known objects are kept while the kind is forbidden or its requests get no
+   * answer, and are removed once the kind no longer exists.
    */
   readonly onUnavailable?: (why: Unavailable | null, message: string, wasRead: boolean) => void;
-  /** `run` rejects with `RewoundError` when a list is older than what was known before. Otherwise it continues. */
+  /**
+   * If set, `run` rejects with `RewoundError` when a list is older than what was already known. Otherwise `run`
+   * continues.
+   */
   readonly endsWhenRewound?: boolean;
-  /** Set for a kind that is optional for this reason only. The callback logs it. */
+  /** If set, the kind is optional for this reason only, and the callback does the logging. */
   readonly onlyWhere?: Exclude<Unavailable, 'Unanswered'>;
 }
 
 /**
- * Keeps a store in sync with the API server for the objects of one kind: lists them, then watches, and starts over
- * whenever it may have missed something. Several reflectors may feed one store; each removes only what it has put there
- * itself.
+ * Keeps a store in sync with the API server for the objects of one kind. The reflector lists the objects, then watches
+ * them, and starts over whenever it may have missed something. Several reflectors may share one store; each removes
+ * only the objects that it added itself.
  */
 export class Reflector<R extends Stored> {
   /** Resolves once the first list is in the store, or once `run` has ended without one: see `hasSynced`. */
@@ -109,15 +119,15 @@ export class Reflector<R extends Stored> {
   #hasSynced = false;
   #wasRead = false;
   #resourceVersion: string | null = null;
-  /** The newest version that was ever known, to detect an older list. */
+  /** The newest resourceVersion that this reflector has ever seen. It reveals an older list. */
   #newest: string | null = null;
-  /** Consecutive silent watches, with no other event between them. */
+  /** The number of consecutive watches that ended in silence, without an event in between. */
   #silentWatches = 0;
   #heardAtMilliseconds: number | null = null;
   #unavailable: Unavailable | null = null;
-  /** The last logged reason why it can't be read, so that it is logged once. */
+  /** The last reason that was logged, so that each reason is logged once. */
   #reported: Unavailable | null = null;
-  /** Consecutive expired page tokens. */
+  /** The number of consecutive expired page tokens. */
   #pagesLost = 0;
   #wentWell = false;
   #streamsLists: boolean;
@@ -140,7 +150,7 @@ export class Reflector<R extends Stored> {
     return this.#hasSynced;
   }
 
-  /** Seconds since the last answer of the server, bookmarks included; `null` before the first list. */
+  /** Milliseconds since the last answer of the server, bookmarks included; `null` before the first list. */
   get ageMilliseconds(): number | null {
     return this.#heardAtMilliseconds === null ? null : this.#options.world.monotonic() - this.#heardAtMilliseconds;
   }
@@ -160,7 +170,7 @@ export class Reflector<R extends Stored> {
       if (this.#wentWell) failures = expirations = 0;
       if (error === null) continue;
       if (isGone(error)) {
-        // The server answers again: earlier failures don't delay the next list.
+        // The server answers again, so earlier failures do not delay the next list.
         this.#resourceVersion = null;
         expirations += 1;
         failures = 0;
@@ -176,7 +186,7 @@ export class Reflector<R extends Stored> {
         const fields = { path: this.#path, error, waitMilliseconds: Math.round(waitMilliseconds) };
         const why = unavailability(error);
         if (why === null || why !== this.#reported) log.warn(fields, 'Failed to list or watch; retrying');
-        else log.debug(fields, 'Failed to list or watch again for the same reason; retrying');
+        else log.debug(fields, 'List or watch failed again for the same reason; retrying');
         this.#reported = why;
         this.#noteSilence(error);
       }
@@ -185,7 +195,10 @@ export class Reflector<R extends Stored> {
     this.#resolveSynced();
   }
 
-  /** A page that answers 404 proves nothing: only discovery shows that the API server does not serve the kind. */
+  /**
+   * A plain 404 proves nothing. If discovery confirms that the API server does not serve the kind, the result is an
+   * error that counts as proof. Otherwise the result is `error` itself.
+   */
   async #proven(error: unknown, signal: AbortSignal): Promise<unknown> {
     const { client, kind, onUnavailable } = this.#options;
     if (!(error instanceof ApiError) || error.isStatus || onUnavailable === undefined) return error;
@@ -194,7 +207,7 @@ export class Reflector<R extends Stored> {
     return new ApiError({ status, reason, message, cause: error });
   }
 
-  /** Whether the failure concerns an optional kind, and is handled here. */
+  /** Whether the failure means that an optional kind is unavailable. If so, this function handles the failure. */
   #goesWithout(error: unknown): boolean {
     const why = unavailability(error);
     const { onUnavailable, onlyWhere = why } = this.#options;
@@ -207,7 +220,7 @@ export class Reflector<R extends Stored> {
     return true;
   }
 
-  /** The store may be out of date, and new objects would be missed. */
+  /** Reports that requests for the kind get no answer: the store may be out of date and may lack new objects. */
   #noteSilence(error: unknown): void {
     const { ageMilliseconds } = this;
     const { onUnavailable, onlyWhere } = this.#options;
@@ -235,7 +248,7 @@ export class Reflector<R extends Stored> {
     this.#resolveSynced();
   }
 
-  /** Runs until the watch ends. Resolves to the error, or `null`. */
+  /** Runs until the watch ends. Resolves to the error, or to `null` if there was none. */
   async #listAndWatch(signal: AbortSignal): Promise<unknown> {
     this.#wentWell = false;
     try {
@@ -252,7 +265,7 @@ export class Reflector<R extends Stored> {
     }
   }
 
-  /** Resolves to the resourceVersion to watch from. The store stays as it is until the last page has arrived. */
+  /** Resolves to the resourceVersion from which to watch. The store does not change until the last page has arrived. */
   async #list(signal: AbortSignal): Promise<string> {
     const { client, query = {}, pageSize = defaultPageSize, observer } = this.#options;
     const limit = this.#pagesLost < mostPagesLost ? pageSize : undefined;
@@ -288,7 +301,7 @@ export class Reflector<R extends Stored> {
       const from = `expected a list of ${this.#path} from resourceVersion ${known} on, got ${resourceVersion}`;
       const error = new RewoundError(`${from}: etcd was restored from a backup`);
       if (this.#options.endsWhenRewound) throw error;
-      this.#options.log.warn({ path: this.#path, error }, 'List returned older objects than those already known');
+      this.#options.log.warn({ path: this.#path, error }, 'List returned objects older than those already known');
     }
     this.#owned.replace(listing);
     this.#reported = null;
@@ -299,8 +312,8 @@ export class Reflector<R extends Stored> {
   }
 
   /**
-   * Resolves to the number of events, once the server has ended it. Without a resourceVersion it begins with a streamed
-   * list; the store stays as it is until its end.
+   * Resolves to the number of events once the server has ended the watch. Without a resourceVersion, the watch begins
+   * with a streamed list, and the store does not change until that list is complete.
    */
   async #watch(resourceVersion: string | null, signal: AbortSignal): Promise<number> {
     const { client, world, query } = this.#options;
@@ -346,10 +359,11 @@ export class Reflector<R extends Stored> {
   }
 
   /**
-   * Puts an event into the listing if there is one, otherwise into the store. Returns whether it ends a streamed list.
-   * Throws if something may have been missed; the next list then replaces the store.
+   * Puts an event into the listing if there is one, otherwise into the store. Returns whether the event ends a streamed
+   * list. Throws if an event may have been missed; the next list then replaces the store.
    */
   #take(event: WatchEvent, listing: Listing<R> | null): boolean {
+    if (listing === null && this.#isPast(event)) return false;
     switch (event.type) {
       case 'ADDED':
       case 'MODIFIED':
@@ -373,10 +387,19 @@ export class Reflector<R extends Stored> {
         throw new Error(`watch of ${this.#path}: ${event.why}`);
     }
     const endsList = event.type === 'BOOKMARK' && event.endsList;
-    // No watch can begin in the middle of a list.
+    // A watch cannot resume in the middle of a streamed list.
     if (listing === null || endsList) this.#resourceVersion = event.resourceVersion;
     if (listing === null) this.#newest = event.resourceVersion;
     return endsList;
+  }
+
+  /**
+   * Whether the store already contains what an event reports. The API server sends the events of a watch in the order
+   * of their resourceVersions, so such an event is a repetition. Taken for news, it would bring an earlier state back.
+   */
+  #isPast(event: WatchEvent): boolean {
+    const at = this.#resourceVersion;
+    return at !== null && 'resourceVersion' in event && isAtLeast(at, event.resourceVersion);
   }
 
   #heard(): void {
@@ -390,12 +413,12 @@ export class Reflector<R extends Stored> {
   }
 }
 
-/** The reason of a failure that lasts until a person acts; `null` for any other. */
+/** The reason for a failure that lasts until a person acts; `null` for any other failure. */
 function unavailability(error: unknown): Unavailable | null {
   return isForbidden(error) ? 'Forbidden' : isNotFound(error) ? 'NotFound' : null;
 }
 
-/** The wait that the server requested by Retry-After. */
+/** The delay that the server requested by Retry-After. */
 function askedMilliseconds(error: unknown): number {
   return error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
 }

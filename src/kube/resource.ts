@@ -11,13 +11,13 @@ export interface ResourceKind {
 }
 
 export interface ResourcePlace {
-  /** All namespaces without it (for a list or a watch). */
+  /** The namespace. For a list or a watch, an unset namespace stands for all namespaces. */
   readonly namespace?: string | undefined;
   readonly name?: string;
   readonly subresource?: string;
 }
 
-/** The path under which the API server has a kind's objects, one of them, or a subresource of one. */
+/** The path to the list of a kind, to one object, or to a subresource of one object. */
 export function path(
   { group, version, plural, kind, namespaced }: ResourceKind,
   { namespace, name, subresource }: ResourcePlace = {},

@@ -1,22 +1,25 @@
 import { milliseconds } from '../base/json.ts';
 import type { Log, World } from '../base/world.ts';
 
-/** The header `Date` of an answer has whole seconds. */
+/** The `Date` header has a resolution of whole seconds. */
 const cutMilliseconds = 1000;
-/** A smaller difference is ignored: clocks that NTP keeps differ by less, and an answer takes a while. */
+/**
+ * A smaller difference is ignored, because clocks that are synchronized by NTP differ by less, and a response takes
+ * some time.
+ */
 const toleratedMilliseconds = 3000;
 
 /**
- * A world like the given one, but on the API server's clock, as far as responses show it (header `Date`): the API
- * server has set most timestamps of objects. Timestamps that are written and ages of others' timestamps then agree,
- * even across processes and whatever the clock of this machine shows. The monotonic clock stays as it is.
+ * A world like the given one, but its wall clock follows the API server's clock (header `Date` of responses). The API
+ * server sets most timestamps of objects. So the timestamps that this program writes agree with the timestamps that it
+ * reads, in every process and whatever the local clock shows. The monotonic clock is unchanged.
  */
 export function onServerClock(world: World, log: Pick<Log, 'warn'>): World {
   let aheadMilliseconds = 0;
   const compare = (date: string | undefined, sentMilliseconds: number): void => {
     const server = milliseconds(date ?? null);
     if (server === null) return;
-    // The answer was written after the request was sent and before it arrived.
+    // The server wrote the answer after the request was sent and before the answer arrived.
     const atLeast = server - world.wall();
     const atMost = server + cutMilliseconds - sentMilliseconds;
     const agrees =

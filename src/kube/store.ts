@@ -1,4 +1,4 @@
-// Records by name and by index, with subscribers.
+// Stores records by name and by index, and notifies subscribers.
 
 export interface Stored {
   readonly namespace: string;
@@ -7,7 +7,7 @@ export interface Stored {
   readonly resourceVersion: string;
 }
 
-/** The key of a record, as people write it; neither part can contain a slash. */
+/** The key of a record, which messages also show to people. Neither the namespace nor the name can contain a slash. */
 export const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;
 
 export function splitKey(key: string): readonly [namespace: string, name: string] {
@@ -21,17 +21,20 @@ export const namespaceOfKey = (key: string): string => splitKey(key)[0];
 export const nameOf = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
   keyOf(namespace, name);
 
-/** For sorting by namespace and name. */
+/** Compares two records by namespace and name, for sorting. */
 export const byName = (one: Parameters<typeof nameOf>[0], other: Parameters<typeof nameOf>[0]): number =>
   nameOf(one) < nameOf(other) ? -1 : 1;
 
-/** An object with another uid under the same name is a removal and an addition, never an update. */
+/**
+ * A change of a record. If an object with a different uid takes over a name, the change is a removal followed by an
+ * addition, never an update.
+ */
 export type Change<R> =
   | { readonly type: 'added'; readonly before: null; readonly after: R }
   | { readonly type: 'updated'; readonly before: R; readonly after: R }
   | { readonly type: 'removed'; readonly before: R; readonly after: null };
 
-/** Returns the key of a record in an index, or `null` to leave it out. */
+/** Returns the key of a record in an index, or `null` to leave the record out. */
 export type Index<R> = (record: R) => string | null;
 
 /** The records of one kind, found by name and by index. Subscribers are called after each change. */
@@ -61,7 +64,7 @@ export class Store<R extends Stored> {
     const found = this.#indexes.get(indexName);
     if (!found) {
       const known = [...this.#indexes.keys()].join(', ') || 'none';
-      throw new TypeError(`expected an index out of ${known}, got ${indexName}`);
+      throw new TypeError(`expected one of the indexes ${known}, got ${indexName}`);
     }
     return [...(found.buckets.get(key)?.values() ?? [])];
   }
@@ -73,7 +76,10 @@ export class Store<R extends Stored> {
     return () => this.#subscribers.delete(own);
   }
 
-  /** Throws the subscribers' errors, once the record is stored and all of them have been called. */
+  /**
+   * Stores the record and calls all subscribers. If some subscribers throw, the function throws their errors at the
+   * end.
+   */
   put(record: R): void {
     const key = keyOf(record.namespace, record.name);
     const known = this.#records.get(key);
@@ -85,7 +91,7 @@ export class Store<R extends Stored> {
     throwAll([...failures, ...this.#tell({ ...change, after: record })]);
   }
 
-  /** Does nothing if there is no such record. Throws as `put` does. */
+  /** Removes the record. Does nothing if there is no such record. Throws as `put` does. */
   remove(namespace: string, name: string): void {
     const key = keyOf(namespace, name);
     const before = this.#records.get(key);

@@ -1,31 +1,31 @@
 import type { World } from '../base/world.ts';
 
-// The rate limit of requests to the API server, with priorities and fairness among tenants.
+// The rate limit for requests to the API server, with priorities and fairness among tenants.
 
 /**
- * Which calls go first when the rate limit makes them wait: keeping the lease, then confirming and carrying out a
- * disruption, then writing its status, then the rest.
+ * The order in which the rate limit lets waiting calls pass: first calls that renew the lease, then calls that confirm
+ * or perform a disruption, then writes of the status, then all other calls.
  */
 export type Priority = 'lease' | 'disrupt' | 'status' | 'events' | 'read';
 
-/** Priorities of equal rank share one queue, so that neither starves the other. */
+/** Priorities of equal rank share a queue, so that no priority starves another. */
 const rankOfLane: Readonly<Record<Priority, number>> = { lease: 0, disrupt: 1, status: 2, events: 3, read: 3 };
 const ranks = 4;
 
-/** A call that has waited this long goes next, whatever its rank, so that no rank starves. */
+/** A call that has waited for this long is sent next, whatever its rank, so that no rank starves. */
 const longestStarvingMilliseconds = 1000;
 
-/** A timer may fire slightly early; waiting for less than this would spin. */
+/** A timer may fire slightly early; a shorter wait than this would busy-loop. */
 const shortestWaitMilliseconds = 1;
 
 /**
- * Tokens that are taken before the calls that need them, so that none of these calls has to wait. Unused tokens are
+ * Tokens that are taken in advance for several calls, so that none of these calls has to wait. Unused tokens are
  * returned.
  */
 export interface Reservation {
-  /** Whether there was a token left for a call. */
+  /** Uses one token. Returns whether there was one left to use. */
   take(): boolean;
-  /** Takes no more tokens. */
+  /** Returns the unused tokens. */
   end(): void;
 }
 
@@ -40,11 +40,11 @@ export interface TokenBucketOptions {
   readonly world: World;
   /** Average calls per second. */
   readonly qps: number;
-  /** Calls that may be sent at once after an idle time. */
+  /** Number of calls that may be sent at once after a time without calls. */
   readonly burst: number;
 }
 
-/** The waiting calls of one rank. Tenants take turns: the one whose turn is next comes first. */
+/** The waiting calls of one rank. Tenants take turns; the tenant that is next comes first in the map. */
 class Lane {
   readonly #waiting = new Map<string, Set<Waiter>>();
 
@@ -59,7 +59,7 @@ class Lane {
     this.#waiting.set(waiter.tenant, waiters.add(waiter));
   }
 
-  /** It had its turn, or was aborted. The next turn of its tenant comes after those of all others. */
+  /** Removes a call that was sent or aborted. All other tenants get a turn before this tenant gets its next one. */
   remove(waiter: Waiter): void {
     const waiters = this.#waiting.get(waiter.tenant);
     if (waiters?.delete(waiter) !== true) return;
@@ -69,10 +69,10 @@ class Lane {
 }
 
 /**
- * Limits the rate of calls. Higher priorities go first. Within a rank tenants take turns, so that a tenant with a
- * thousand calls delays another one by one call; the calls of one tenant go in order. Keeping the lease waits for
- * nothing, not even for tokens; among the rest, a call that has waited for a second goes first. Uses the monotonic
- * clock, so that steps of the wall clock have no effect.
+ * Limits the rate of calls. Higher priorities go first. Within a rank, tenants take turns, so a tenant with a thousand
+ * calls delays a call of another tenant by one call only. The calls of one tenant stay in order. Calls that renew the
+ * lease never wait, not even for tokens. Any other call that has waited for a second goes first. The bucket uses the
+ * monotonic clock, so changes of the wall clock have no effect.
  */
 export class TokenBucket {
   readonly #world: World;
@@ -85,7 +85,7 @@ export class TokenBucket {
 
   constructor({ world, qps, burst }: TokenBucketOptions) {
     if (!(qps > 0)) throw new TypeError(`Expected \`qps\` to be a number above 0, got ${qps}`);
-    if (!(burst >= 1)) throw new TypeError(`Expected \`burst\` to be a number from 1 up, got ${burst}`);
+    if (!(burst >= 1)) throw new TypeError(`Expected \`burst\` to be a number of at least 1, got ${burst}`);
     this.#world = world;
     this.#qps = qps;
     this.#burst = burst;
@@ -94,8 +94,9 @@ export class TokenBucket {
   }
 
   /**
-   * Resolves to `true` once the call may go, or to `false` if the signal is aborted first. With `tokens`, that many
-   * calls may go at once. If they exceed the burst, they go when the bucket is full, and later calls wait for it.
+   * Resolves to `true` once the call may be sent, or to `false` if the signal is aborted first. `tokens` is the number
+   * of calls that may then be sent at once. If it exceeds the burst, the calls are sent when the bucket is full, and
+   * later calls wait until the missing tokens have arrived.
    */
   take(priority: Priority, signal?: AbortSignal, tokens = 1, tenant = ''): Promise<boolean> {
     if (signal?.aborted) return Promise.resolve(false);
@@ -122,7 +123,7 @@ export class TokenBucket {
     });
   }
 
-  /** Takes tokens before the calls that will need them; `null` if the signal is aborted first. */
+  /** Takes tokens for later calls. Resolves to `null` if the signal is aborted first. */
   async reserve(
     priority: Priority,
     tokens: number,
@@ -170,7 +171,7 @@ export class TokenBucket {
     return Math.min(tokens, this.#burst);
   }
 
-  /** The first of each rank has waited longest. */
+  /** The call to send next. Only the first call of each rank is considered. */
   #next(): Waiter | undefined {
     const waiting = this.#waiting.map(({ first }) => first).filter((waiter) => waiter !== undefined);
     const starvingSince = this.#world.monotonic() - longestStarvingMilliseconds;
@@ -180,7 +181,10 @@ export class TokenBucket {
     return starving ?? waiting[0];
   }
 
-  /** One timer while calls wait: until the next call has its tokens, or until another call becomes the next. */
+  /**
+   * Keeps one timer while calls wait. The timer fires when there are enough tokens for the next call. It is set again
+   * when a different call becomes the next one.
+   */
   #arm(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = null;

@@ -1,10 +1,10 @@
 /**
- * Waiting keys in the order of turns: each tenant in turn, and the keys of one tenant in the order in which they came.
- * A tenant with a thousand keys delays the key of another tenant by one turn.
+ * Waiting keys in the order of their turns. Tenants take turns, and the keys of one tenant stay in order. So a tenant
+ * with a thousand keys delays a key of another tenant by one turn only.
  */
 export class Turns {
   readonly #tenantOf: (key: string) => string;
-  /** The tenant whose turn is next comes first. */
+  /** The keys of each tenant. The tenant that is next comes first. */
   readonly #waiting = new Map<string, Set<string>>();
   #size = 0;
 
@@ -24,7 +24,9 @@ export class Turns {
     this.#size += 1;
   }
 
-  /** Takes the next key of a tenant that may have another one. `null` if there is none. */
+  /**
+   * Removes and returns the next key of a tenant for which `mayHaveMore` returns true. Returns `null` if there is none.
+   */
   next(mayHaveMore: (tenant: string) => boolean): string | null {
     for (const [tenant, keys] of this.#waiting) {
       if (!mayHaveMore(tenant)) continue;
@@ -32,7 +34,7 @@ export class Turns {
       if (key === undefined) continue;
       keys.delete(key);
       this.#size -= 1;
-      // The tenant moves to the end.
+      // The tenant moves to the end of the order.
       this.#waiting.delete(tenant);
       if (keys.size > 0) this.#waiting.set(tenant, keys);
       return key;

@@ -4,27 +4,25 @@ import type { World } from '../base/world.ts';
 import { ApiError } from './api-error.ts';
 import { Turns } from './turns.ts';
 
-// The queue of keys to reconcile. A key waits at most once and never runs twice at a time.
+// The queue of keys to reconcile. A key waits at most once and never runs twice at the same time.
 //
-//     add ---> waiting (tenants take turns) ---> running ---> done
-//      ^            ^                               |
-//      |            +---- added while it ran -------+
-//      +------------------ failed: after a backoff -+
+// add ---> waiting (tenants take turns) ---> running ---> done ^            ^                               |
+// |            +---- added while it ran -------+ +------------------ failed: after a backoff -+
 
 const retryBackoff = { firstMilliseconds: 100, longestMilliseconds: 60_000 };
 /** When more keys than this wait, each run starts in its own iteration of the event loop. */
 const crowd = 16;
-/** The share of the workers that the keys of one tenant may have, rounded up. */
+/** The share of the workers that the keys of one tenant may use, rounded up. */
 const mostOfOneTenant = 0.5;
 /** How long aborted runs may take to end. */
 const abortGraceMilliseconds = 1_000;
 
-/** When the key is to be processed again even if nothing changes. */
+/** The result of a run: when to process the key again even if nothing changes. */
 export interface RunResult {
   readonly requeueAfterMilliseconds?: number;
 }
 
-/** Observes one queue. Times are seconds. */
+/** Receives measurements of one queue. Times are in seconds. */
 export interface WorkQueueObserver {
   added(depth: number): void;
   started(waitedSeconds: number, depth: number): void;
@@ -37,15 +35,19 @@ export interface WorkQueueOptions {
   readonly world: World;
   readonly concurrency: number;
   /**
-   * The tenant of a key. Tenants take turns, and each has at most half of the workers, rounded up, so that keys with
-   * long runs do not keep other tenants waiting. Without it all keys have one tenant, which has all workers.
+   * Returns the tenant of a key. Tenants take turns, and each tenant may use at most half of the workers, rounded up,
+   * so that keys with long runs do not block other tenants. Without this function, all keys belong to one tenant, which
+   * may use all workers.
    */
   readonly tenantOf?: (key: string) => string;
-  /** If it resolves, the key is done, and earlier failures are forgotten. If it rejects, it is retried with backoff. */
+  /**
+   * Processes a key. If the promise resolves, the key is done, and its earlier failures are forgotten. If the promise
+   * rejects, the key is retried with backoff.
+   */
   readonly process: (key: string, signal: AbortSignal) => Promise<RunResult | void>;
   readonly onError: (key: string, error: unknown, retries: number) => void;
   readonly metrics?: {
-    /** `unfinished` returns how long each key has been worked on, in seconds. */
+    /** `unfinished` returns, for each running key, how many seconds its run has lasted so far. */
     observe(name: string, unfinished: () => readonly number[]): WorkQueueObserver;
   };
 }
@@ -56,24 +58,27 @@ interface Planned {
 }
 
 /**
- * Keys to work on, with the semantics of client-go's workqueue: a key waits at most once, is never worked on twice at
- * the same time, and one that is added while it is worked on gets one more run after that. p-queue is the pool of
- * workers.
+ * The keys to process, with the semantics of client-go's workqueue: a key waits at most once and is never processed
+ * twice at the same time. If a key is added while it is being processed, it is processed once more afterwards. p-queue
+ * is the pool of workers.
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #pool: PQueue;
   readonly #abort = new AbortController();
   readonly #observer: WorkQueueObserver | undefined;
-  /** The keys that workers take next. The pool has a task for each key, which takes whichever key is next. */
+  /**
+   * The keys that workers process next. The pool contains one task for each waiting key, but a task is not bound to a
+   * key: it processes the next key in turn.
+   */
   readonly #turns: Turns;
-  /** How many runs each tenant has now. */
+  /** The number of current runs of each tenant. */
   readonly #runsOf = new Map<string, number>();
-  /** Tasks that found only keys of tenants that already have enough workers. */
+  /** The number of tasks that found only keys of tenants that already use their share of the workers. */
   #idleTasks = 0;
-  /** Waiting keys, and since when they wait. */
+  /** Waiting keys, with the time since when each has waited. */
   readonly #dirty = new Map<string, number>();
-  /** Keys in progress, and since when. */
+  /** Keys in progress, with the time at which each run began. */
   readonly #processing = new Map<string, number>();
   readonly #planned = new Map<string, Planned>();
   readonly #failures = new Map<string, number>();
@@ -89,12 +94,12 @@ export class WorkQueue {
     );
   }
 
-  /** How many keys wait for a worker. Not those in progress, nor those that are due later. */
+  /** How many keys wait for a worker. Keys in progress and delayed keys do not count. */
   get depth(): number {
     return this.#turns.size;
   }
 
-  /** Runs the key as soon as a worker is free. Does nothing if the key waits already, or after `drain`. */
+  /** Processes the key as soon as a worker is free. Has no effect if the key is already waiting, or after `drain`. */
   add(key: string): void {
     if (this.#draining || this.#dirty.has(key)) return;
     this.#dirty.set(key, this.#options.world.monotonic());
@@ -103,7 +108,7 @@ export class WorkQueue {
     if (waits) this.#enqueue(key);
   }
 
-  /** Like `add`, after a delay. If a key is added several times, the earliest time counts. */
+  /** Like `add`, but after a delay. If a key is added several times, it is processed at the earliest of these times. */
   addAfter(key: string, milliseconds: number): void {
     if (this.#draining) return;
     if (!(milliseconds > 0)) {
@@ -122,14 +127,14 @@ export class WorkQueue {
     this.#planned.set(key, { dueMilliseconds, cancel });
   }
 
-  /** Starts the workers. Keys that were added before wait until then. */
+  /** Starts the workers. Keys that were added earlier wait until then. */
   start(): void {
     if (!this.#draining) this.#pool.start();
   }
 
   /**
-   * Starts no more runs, drops waiting keys, and resolves once the current runs have ended. After the grace period they
-   * are aborted.
+   * Starts no more runs, drops waiting keys, and resolves once the current runs have ended. Runs that outlast the grace
+   * period are aborted.
    */
   async drain(graceMilliseconds: number): Promise<void> {
     this.#draining = true;
@@ -157,7 +162,8 @@ export class WorkQueue {
   }
 
   #addTask(): void {
-    // A failing log or metric loses one line, not the queue; `drain` makes waiting tasks reject as well.
+    // A failing log or metric must not stop the queue, and `drain` also makes waiting tasks reject, so rejections are
+    // ignored.
     this.#pool.add(() => this.#runNext()).catch(() => {});
   }
 
@@ -172,7 +178,7 @@ export class WorkQueue {
   }
 
   async #runNext(): Promise<void> {
-    // Outside the caller's stack: a change may be one of many that belong together.
+    // Runs outside the caller's stack, because the change that added the key may be one of many that belong together.
     await Promise.resolve();
     // Without a pause, a thousand consecutive runs without I/O would block the event loop for a second.
     if (this.#pool.size >= crowd) await delay(this.#options.world, 0);

@@ -2,8 +2,9 @@ import type { CloneReading, DelayReading, MemberAnswer } from '../core/on-demand
 import type { PlainAnswer, PodGet } from '../kube/plain-http.ts';
 import type { PodRecord } from './records.ts';
 
-// What moco-agent reports about the replication of its mysqld. Its readiness probe queries mysqld and sets the metric;
-// the metric alone is as old as the last probe of the kubelet (moco-agent 0.16, server/mysqld_health.go, MySQLDReady).
+// What moco-agent reports about the replication of its mysqld. Its readiness probe queries mysqld and sets the metric.
+// Without such a query the metric is as old as the kubelet's last probe (moco-agent 0.16, server/mysqld_health.go,
+// MySQLDReady).
 
 /** Names of container ports that MOCO sets (MOCO 0.36, pkg/constants/ports.go). */
 export const probePortName = 'health';
@@ -13,11 +14,11 @@ export const metricsPath = '/metrics';
 
 const unknown = (message: string) => ({ kind: 'unknown', message }) as const;
 
-/** A longer text of an agent is truncated in messages for users. */
+/** An agent's texts are truncated to this length in messages for users. */
 const mostCharacters = 200;
 const quoted = (text: string): string => text.trim().replace(/\s+/g, ' ').slice(0, mostCharacters);
 
-/** What the agent's readiness means. `null`: it is ready, and its metrics are current. */
+/** What the agent's readiness means; `null` if the agent is ready and its metrics are current. */
 export function readinessOf({ status, body }: PlainAnswer): DelayReading | null {
   switch (status) {
     case 200:
@@ -29,13 +30,13 @@ export function readinessOf({ status, body }: PlainAnswer): DelayReading | null 
   }
 }
 
-/** Every moco-agent has this metric, whatever state its mysqld is in. */
+/** Every moco-agent has this metric, whatever the state of its mysqld. */
 const sureMetric = 'moco_instance_clone_count';
 const delayMetric = 'moco_instance_replication_delay_seconds';
 
 /**
- * The delay in the metrics of a ready agent. Without the metric mysqld has received no transaction since it started, or
- * is a primary: it has nothing to catch up with.
+ * The delay in the metrics of a ready agent. If the metric is missing, mysqld has received no transaction since it
+ * started, or it is a primary: there is nothing to catch up with.
  */
 export function delayOf({ status, body }: PlainAnswer, cluster: string, ordinal: number): DelayReading {
   if (status !== 200) return unknown(`expected 200 from ${metricsPath}, got ${status}`);
@@ -54,18 +55,21 @@ export function delayOf({ status, body }: PlainAnswer, cluster: string, ordinal:
   if (delay === undefined) return { kind: 'delay', seconds: 0 };
   const seconds = Number(delay.value);
   if (!Number.isFinite(seconds)) return unknown(`expected ${delayMetric} to be a number, got ${quoted(delay.value)}`);
-  // The clocks of two former primaries may differ.
+  // The difference may be below zero, since the clocks of two former primaries may differ.
   return { kind: 'delay', seconds: Math.max(0, seconds) };
 }
 
 const cloneMetric = 'moco_instance_clone_in_progress';
 
-/** What the readiness of an agent says while mysqld clones (moco-agent 0.16, server/mysqld_health.go, MySQLDReady). */
+/**
+ * The answer to a readiness probe contains this while mysqld clones (moco-agent 0.16, server/mysqld_health.go,
+ * MySQLDReady).
+ */
 const clonesByReadiness = /\bunder cloning\b/;
 
 /**
- * Whether the member clones: its agent runs a clone, or MySQL says that the last one has not completed. The agent sets
- * the metric while it runs one (moco-agent 0.16, server/clone.go, Clone).
+ * Whether the member is cloning: its agent is running a clone, or MySQL reports that the last clone has not completed.
+ * The clone metric is 1 while the agent runs a clone (moco-agent 0.16, server/clone.go, Clone).
  */
 export function cloneOf(readiness: PlainAnswer, metrics: PlainAnswer, cluster: string, ordinal: number): CloneReading {
   if (metrics.status !== 200) return unknown(`expected 200 from ${metricsPath}, got ${metrics.status}`);
@@ -76,7 +80,7 @@ export function cloneOf(readiness: PlainAnswer, metrics: PlainAnswer, cluster: s
   }
   if (Number(sample.value) === 1) return { kind: 'cloning' };
   if (readiness.status === 503 && clonesByReadiness.test(readiness.body)) return { kind: 'unfinished' };
-  // 500: mysqld has not told the agent whether it clones.
+  // The agent answers 500 if it could not learn from mysqld whether a clone is running.
   return readiness.status === 200 || readiness.status === 503
     ? { kind: 'notCloning' }
     : unknown(`expected 200 or 503 from ${readinessPath}, got ${readiness.status}`);
@@ -85,16 +89,16 @@ export function cloneOf(readiness: PlainAnswer, metrics: PlainAnswer, cluster: s
 interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: string;
-  /** Longer than a line may be, so its content is unknown. */
+  /** The line is longer than the limit, so its content is unknown. */
   readonly tooLong: boolean;
 }
 
-/** More are never needed: one series of a metric is right, two are wrong. */
+/** More samples are never needed: one series of a metric is correct, and two are an error. */
 const mostSamples = 2;
 
 /**
- * The first two samples of a metric in Prometheus' text format 0.0.4. The text is from a pod of a tenant, so each
- * character is looked at a fixed number of times.
+ * The first two samples of a metric in Prometheus' text format 0.0.4. The text comes from a tenant's pod, so it is
+ * parsed in linear time.
  */
 function samplesOf(metric: string, text: string): readonly Sample[] {
   const samples: Sample[] = [];
@@ -109,12 +113,12 @@ function samplesOf(metric: string, text: string): readonly Sample[] {
   return samples;
 }
 
-/** A line of moco-agent has less than 100 characters. */
+/** The lines of moco-agent have fewer than 100 characters. */
 const longestSampleCharacters = 1024;
 const label = /\s*(?:,\s*)?(\w+)="((?:[^"\\]|\\.)*)"/y;
 
 /**
- * The rest of the line after the metric's name. `null` if the name is only a prefix of another one, or the line is no
+ * The rest of the line after the metric's name. `null` if the name in the line is longer, or if the line contains no
  * sample.
  */
 function sampleOf(rest: string): Sample | null {
@@ -131,10 +135,10 @@ function sampleOf(rest: string): Sample | null {
   }
 }
 
-/** The first word after the labels; empty if there is none. */
+/** The first word after the labels; empty if there is no word. */
 const valueIn = (rest: string): string => /^[\s,]*\}?\s*(\S*)/.exec(rest)?.[1] ?? '';
 
-/** Asks replicas about their replication. Never rejects. */
+/** Asks agents of replicas about replication. Never rejects. */
 export interface DelayReader {
   /** The replication delay. */
   read(pod: PodRecord, signal: AbortSignal): Promise<DelayReading>;
@@ -142,12 +146,12 @@ export interface DelayReader {
   readClone(pod: PodRecord, signal: AbortSignal): Promise<CloneReading>;
 }
 
-/** The time limit of one request to an agent: the default of the kubelet's probe. */
+/** The time limit for a request to an agent: the default of the kubelet's probe. */
 export const agentTimeoutMilliseconds = 1000;
 
 /**
- * Asks the moco-agent of the pod: first for its readiness, which measures the delay, then for the metrics that contain
- * it.
+ * Asks the moco-agent of the pod, first for its readiness, then for its metrics. The readiness request makes the agent
+ * measure the delay, and the metrics contain it.
  */
 export class AgentDelayReader implements DelayReader {
   readonly #get: PodGet;

@@ -1,12 +1,12 @@
 import { isAtLeast } from '../kube/raw-object.ts';
 
-// For how long facts have been true. The core gets ages and no times, so everything about clocks and clock changes is
-// here.
+// Measures how long facts have been true. The core gets ages instead of times, so all handling of clocks and clock
+// changes is here.
 
 export interface Clocks {
-  /** Monotonic. */
+  /** Milliseconds on a clock that never steps back. */
   monotonic(): number;
-  /** Milliseconds since 1970; may jump. Only used to place a timestamp of the API. */
+  /** Milliseconds since 1970; may jump. Only used to compare timestamps of the API with the present. */
   wall(): number;
 }
 
@@ -20,24 +20,24 @@ interface Sighting {
 const cutMilliseconds = 1000;
 
 /**
- * The observations of one object, by fact. An object and not a map, because V8 then stores the names of the facts once
- * for all members of a fleet.
+ * The observations of one object, by fact. This is an object and not a map, because V8 then stores the names of the
+ * facts only once for all members of a fleet.
  */
 type Facts = Record<string, Sighting>;
 
 /**
- * For how long the facts of one cluster have had their values. Time is counted on the monotonic clock since this
+ * How long each fact about a cluster has had its current value. Time is counted on the monotonic clock since this
  * process first observed the value. A timestamp of the API counts only for values that existed before the first
  * observation, and a timestamp in the future counts as now. So a clock that jumps or is wrong cannot make a fact seem
  * older to a running process.
  */
 export class Ages {
   readonly #clocks: Clocks;
-  /** By uid. */
+  /** The remembered observations, by the uid of the object. */
   #sightings = new Map<string, Facts>();
   #asked = new Map<string, Facts>();
   #firstObservation = true;
-  /** Both clocks at the start of the observation. */
+  /** The time of both clocks at the start of the observation. */
   #nowMilliseconds = 0;
   #wallMilliseconds = 0;
 
@@ -49,7 +49,7 @@ export class Ages {
     this.#firstObservation = before.#firstObservation;
   }
 
-  /** Observes the cluster. Facts that `facts` does not query are forgotten. */
+  /** Observes the cluster. Facts that `facts` does not ask for are forgotten. */
   observe<T>(facts: () => T): T {
     this.#asked = new Map();
     this.#nowMilliseconds = this.#clocks.monotonic();
@@ -61,9 +61,9 @@ export class Ages {
   }
 
   /**
-   * The seconds for which `fact` of the object has had this value; `wallMilliseconds` is the API's timestamp of the
-   * change. An object older than one observed before (a cache behind a live read) never changes what is remembered: if
-   * its value differs, the age is 0.
+   * The seconds for which `fact` of the object has had this value. `wallMilliseconds` is the API's timestamp of the
+   * change. A cache may return an object that is older than one that a live read has already returned. Such an object
+   * does not change what is remembered; if it has a different value, the age is 0.
    */
   since(
     object: { readonly uid: string; readonly resourceVersion: string },
@@ -85,19 +85,19 @@ export class Ages {
     return before / 1000;
   }
 
-  /** Whether the fact has this value, or had it at the last remembered change. */
+  /** Whether this is the remembered value of the fact. */
   remembers(uid: string, fact: string, value: string): boolean {
     const known = this.#asked.get(uid)?.[fact] ?? this.#sightings.get(uid)?.[fact];
     if (known) this.#keep(uid, fact, known);
     return known?.value === value;
   }
 
-  /** The value of the fact at the last remembered change, or `null`. */
+  /** The remembered value of the fact, or `null`. */
   valueOf(uid: string, fact: string): string | null {
     return (this.#asked.get(uid)?.[fact] ?? this.#sightings.get(uid)?.[fact])?.value ?? null;
   }
 
-  /** Many facts of an object change to the same value at the same time: they share one record. */
+  /** Adds an observation. Facts of one object that change to the same value at the same time share one record. */
   #see(
     { uid, resourceVersion }: { readonly uid: string; readonly resourceVersion: string },
     fact: string,

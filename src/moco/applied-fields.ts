@@ -6,13 +6,13 @@ const template = 'spec.podTemplate.spec';
 
 /**
  * The fields of `spec.podTemplate.spec` that make MOCO apply the StatefulSet at each reconciliation although nothing
- * has changed (cybozu-go/moco#782, seen with MOCO 0.36). MOCO compares what it applies with what it owns in the
- * StatefulSet, which the API server has altered: `fieldRef` is owned as a whole and gets its `apiVersion`, and
- * `readOnly: false` is not stored. A value that merely differs does not count: MOCO has not applied it yet, or it is
- * the same quantity in another notation.
+ * has changed (cybozu-go/moco#782, seen with MOCO 0.36). MOCO compares what it applies with the fields that it owns in
+ * the StatefulSet, but the API server has altered those fields: it adds an `apiVersion` to a `fieldRef`, which is owned
+ * as a whole, and it does not store `readOnly: false`. A value that merely differs does not count: either MOCO has not
+ * applied it yet, or it is the same quantity in a different notation.
  *
  * @param cluster the MySQLCluster with all its fields
- * @param statefulSet with its managedFields
+ * @param statefulSet the StatefulSet with its managedFields
  */
 export function alteredFields(cluster: Json, statefulSet: Json): readonly AlteredField[] {
   const applied = objects(object(statefulSet['metadata'])['managedFields']).find(
@@ -25,8 +25,8 @@ export function alteredFields(cluster: Json, statefulSet: Json): readonly Altere
 }
 
 /**
- * `fieldsV1`: `f:name` for a field, `k:{"name":"side"}` for an item of a list, `{}` for a value that is owned as a
- * whole.
+ * The keys of `fieldsV1`: `f:name` stands for a field, `k:{"name":"side"}` for an item of a list, and `{}` for a value
+ * that is owned as a whole.
  */
 function ownedDifferences(wanted: unknown, live: unknown, owned: Json, path: string): readonly AlteredField[] {
   if (live === undefined || live === null) return [{ path, what: 'dropped' }];
@@ -35,7 +35,7 @@ function ownedDifferences(wanted: unknown, live: unknown, owned: Json, path: str
   if (Array.isArray(wanted)) return wanted.flatMap((item) => ofItem(object(item), objects(live), owned, path));
   return Object.entries(object(wanted)).flatMap(([name, value]) => {
     const below = child(owned, name);
-    // MOCO does not apply it, or applies another value.
+    // MOCO does not apply this field, or applies a different value.
     return below === undefined ? [] : ownedDifferences(value, object(live)[name], below, `${path}.${name}`);
   });
 }

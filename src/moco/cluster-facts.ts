@@ -14,12 +14,11 @@ import type {
 } from '../core/snapshot.ts';
 import type { Ages } from './ages.ts';
 import { restartInPlace } from './in-place/restart.ts';
-import { statefulSetName } from './projections.ts';
+import { statefulSetName } from './names.ts';
 import type { BudgetRecord, ClusterObjects, ClusterRecord, ContainerRecord, JobRecord, PodRecord } from './records.ts';
 import { selects } from './selects.ts';
 
-// Translates records of the API server into the snapshot of the core: what MOCO and Kubernetes report, in the terms of
-// the core.
+// Translates records of the API server into the core's snapshot: what MOCO and Kubernetes report, in the core's terms.
 
 export type SelectingBudget = BudgetRecord & Pick<BudgetFacts, 'ofMoco'>;
 
@@ -32,11 +31,11 @@ export interface ObjectFacts
   readonly budgets: readonly SelectingBudget[];
 }
 
-/** The facts before any question is asked. */
+/** The facts about a member if no on-demand question has been asked. */
 const nothingAsked: AskedMemberFacts = {
   inPlace: null,
   recreatable: notAsked,
-  nodeLeaves: false,
+  leaving: null,
   clone: null,
   serverVersion: null,
 };
@@ -44,8 +43,8 @@ const nothingAsked: AskedMemberFacts = {
 /**
  * Call within `ages.observe`.
  *
- * @param demotionAskedAt when this controller requested the demotion in progress, which may be earlier than the first
- * observation of its pod; `null` without one
+ * @param demotionAskedAt when this controller requested the demotion in progress, or `null`; the request may be older
+ * than the first observation of the pod
  */
 export function objectFacts(
   objects: ClusterObjects,
@@ -69,13 +68,13 @@ export function objectFacts(
       .filter((budget) => pods.some((pod) => selects(budget.selector, pod.labels)))
       .map((budget) => ({ ...budget, ofMoco: budget.name === statefulSetName(cluster.name) })),
     backupJobs: jobs.map((job) => backupJobFacts(job, ages)),
-    // Without a policy there is no CronJob, so no Job can come from one.
+    // Without a backup policy there is no CronJob, so no Job can come from one.
     backupsUnreadable: cluster.hasBackupPolicy ? jobsUnreadable : null,
   };
 }
 
 function lastRunsOf(
-  { cluster, statefulSet, pods }: ClusterObjects,
+  { cluster, statefulSet, pods, killedPods = [] }: ClusterObjects,
   members: readonly MemberFacts[],
   ages: Ages,
 ): readonly LastRun[] {
@@ -84,7 +83,8 @@ function lastRunsOf(
   return [...new Set([...given, ...pods.map(({ ordinal }) => ordinal)])].flatMap((ordinal) => {
     const pod = pods.find((one) => one.ordinal === ordinal);
     const facts = members.find((one) => one.ordinal === ordinal);
-    return lastRunOf(cluster, ordinal, pod && facts ? { pod, facts } : null, ages) ?? [];
+    const killed = killedPods.find((one) => one.ordinal === ordinal) ?? null;
+    return lastRunOf(cluster, ordinal, pod && facts ? { pod, facts } : null, killed, ages) ?? [];
   });
 }
 
@@ -92,26 +92,34 @@ interface Sighting extends Omit<LastRun, 'ordinal'> {
   readonly createdAt: string;
 }
 
-/** Remembered by member, not by pod, since the pod may be gone. A cache may show an older pod than a live read. */
+/**
+ * The last run of mysqld is remembered for the member and not for its pod, because the pod may be gone. A pod from the
+ * cache may be older than one that a live read has already returned; an older pod is ignored.
+ */
 function lastRunOf(
   cluster: ClusterRecord,
   ordinal: number,
   member: { readonly pod: PodRecord; readonly facts: MemberFacts } | null,
+  killed: Pick<PodRecord, 'createdAt'> | null,
   ages: Ages,
 ): LastRun | null {
   const fact = `last run of member ${ordinal}`;
   const remembered = ages.valueOf(cluster.uid, fact);
-  const known = remembered === null ? null : (JSON.parse(remembered) as Sighting);
+  const before = remembered === null ? null : (JSON.parse(remembered) as Sighting);
+  const known = before && before.createdAt === killed?.createdAt ? { ...before, killed: true as const } : before;
   const seen = member === null ? null : sightingOf(member, known);
   const last = seen ?? known;
-  // The time of the observation does not count. An empty version is compatible with every cached object's version.
+  // Only remembers the value; its age is not used. The resourceVersion is always empty, so no value counts as older
+  // than the remembered one.
   if (last !== null) ages.since({ uid: cluster.uid, resourceVersion: '' }, fact, JSON.stringify(last));
-  return last && { ordinal, revision: last.revision, image: last.image, version: last.version, worked: last.worked };
+  if (last === null) return null;
+  const { createdAt: _, ...run } = last;
+  return { ordinal, ...run };
 }
 
 /**
- * `null` if its mysqld has never started in this pod. A mysqld that has worked on the data also counts for the next
- * pods of its revision, until one of another revision has started.
+ * `null` if the member's mysqld has never started in this pod. A mysqld that has worked on the data also counts for the
+ * next pods of its revision, until a mysqld of a different revision has started.
  */
 function sightingOf(
   { pod, facts }: { readonly pod: PodRecord; readonly facts: MemberFacts },
@@ -126,9 +134,35 @@ function sightingOf(
     return null;
   const { createdAt, revision } = pod;
   const { mysqld } = facts;
-  const worked = facts.participatingForSeconds !== null || (known?.revision === revision && known.worked);
-  return { createdAt, revision, image: mysqld.image, version: mysqld.version?.version ?? null, worked };
+  const worked = hasOpenedData(facts) || (known?.revision === revision && known.worked);
+  const killed = isKilled(facts, known);
+  return {
+    createdAt,
+    revision,
+    image: mysqld.image,
+    version: mysqld.version?.version ?? null,
+    worked,
+    ...(killed && { killed }),
+  };
 }
+
+/**
+ * Whether the last mysqld on the data was killed. A mysqld that becomes ready has recovered the redo log. After that,
+ * only a kill of this mysqld counts.
+ */
+function isKilled(facts: MemberFacts, known: Sighting | null): boolean {
+  const { mysqldKilled } = facts;
+  if (mysqldKilled && mysqldOf(facts)?.state !== 'running') return true;
+  return (mysqldKilled || known?.killed === true) && !hasOpenedData(facts);
+}
+
+/**
+ * Whether the mysqld that runs in the pod, or ran there last, has been ready: it has opened the data and recovered the
+ * redo log. A terminating pod does not participate, but its containers still show this to a process that starts only
+ * then.
+ */
+const hasOpenedData = (facts: MemberFacts): boolean =>
+  facts.participatingForSeconds !== null || mysqldOf(facts)?.readySinceRestart === true;
 
 function backupJobFacts(job: JobRecord, ages: Ages): BackupJobFacts {
   const { name, restores, startedAt } = job;
@@ -167,12 +201,12 @@ function memberFacts(
   return { ...member, participatingForSeconds: participatingSeconds(pod, member, cluster, ages) };
 }
 
-/** What a mysqld says of itself counts more than the tag of its image. */
+/** The version that mysqld itself reports takes precedence over the tag of its image. */
 const mysqldOfServer = ({ mysqld }: PodRecord, { serverVersion: version }: AskedMemberFacts): MysqldFacts =>
   version === null ? mysqld : { ...mysqld, version: { version, source: 'server' } };
 
 function demoted(pod: PodRecord, ages: Ages, askedAt: string | null): number {
-  const value = pod.demote ? `for ${pod.demotedFor ?? 'somebody else'}` : 'no';
+  const value = pod.demote ? `for ${pod.demotedFor ?? 'another program'}` : 'no';
   const seconds = ages.since(pod, 'demote', value, milliseconds(askedAt));
   return pod.demote ? seconds : 0;
 }
@@ -197,7 +231,10 @@ function containerFacts(
   };
 }
 
-/** A container that restarted before it was first observed may have been ready in between. */
+/**
+ * Counts restarts since the container was last ready. A container that restarted before it was first observed may have
+ * been ready in between.
+ */
 function restartsInVain(
   { name, restarts }: ContainerRecord,
   pod: PodRecord,
@@ -211,7 +248,10 @@ function restartsInVain(
   return Math.max(0, restarts - lastReady);
 }
 
-/** A failure before any container could start is not the fault of a container. */
+/**
+ * Whether the containers have had a chance to become ready. If the pod fails before any container can start, no
+ * container is at fault.
+ */
 interface Turn {
   readonly begun: boolean;
   /** The earliest time at which a container may have become unready, according to the API, or `null`. */
@@ -233,7 +273,7 @@ function notReady({ name, ready }: ContainerRecord, pod: PodRecord, turn: Turn, 
   return value === 'no' ? seconds : 0;
 }
 
-/** All containers became unready together after this one had started, so it was ready until then. */
+/** All containers became unready together after this container had started, so it was ready until then. */
 function wasReadyAfter(startedAt: string | null, pod: PodRecord): boolean {
   const changed = milliseconds(pod.containersReadyChangedAt);
   const started = milliseconds(startedAt);
@@ -241,9 +281,9 @@ function wasReadyAfter(startedAt: string | null, pod: PodRecord): boolean {
 }
 
 /**
- * The deletionTimestamp is the time of the request plus the grace period. Shortening the period sets it again. The
- * kubelet's final DELETE shortens it to 0 right before the object is removed: at 0 only the time for which this process
- * has seen the pod counts.
+ * The deletionTimestamp is the time of the request plus the grace period. The API server sets it again when the period
+ * is shortened. The kubelet's last DELETE shortens the period to 0 right before the object is removed. After that, this
+ * process counts the time from when it first sees the 0.
  */
 function terminating(pod: PodRecord, ages: Ages): number | null {
   const { deletionTimestamp, graceSeconds } = pod;
@@ -254,8 +294,9 @@ function terminating(pod: PodRecord, ages: Ages): number | null {
 }
 
 /**
- * A restart in between means that it ran, even if it was never observed running. For a run without a reported end, as
- * after the loss of its node (ContainerStatusUnknown), only this process's observations count.
+ * Seconds for which mysqld has not been running. A restart resets this count, even if mysqld was never observed
+ * running. If Kubernetes does not report when mysqld stopped, as after the loss of its node (ContainerStatusUnknown),
+ * the count starts when this process first observes that mysqld is not running.
  */
 function idle(pod: PodRecord, ages: Ages): number {
   const mysqld = mysqldOf(pod);
@@ -266,14 +307,17 @@ function idle(pod: PodRecord, ages: Ages): number {
   return running ? 0 : seconds;
 }
 
-/** The API does not show when a startup probe has passed, so a process that starts later counts from its own start. */
+/**
+ * The API does not show when a startup probe passed. So a controller that starts after the probe counts from its own
+ * start.
+ */
 function started(pod: PodRecord, ages: Ages): number {
   const is = mysqldOf(pod)?.started === true;
   const seconds = ages.since(pod, 'mysqld started', is ? restartsOf(pod) : 'no');
   return is ? seconds : 0;
 }
 
-/** A restart of mysqld resets this; a new role does not, since nothing restarted for it. */
+/** A restart of mysqld resets this count. A new role does not reset it, because mysqld keeps running. */
 function participatingSeconds(pod: PodRecord, facts: MemberFacts, cluster: ClusterRecord, ages: Ages): number | null {
   const is = isParticipating(facts, cluster.errantOrdinals.includes(pod.ordinal), cluster);
   const seconds = ages.since(pod, 'participating', is ? restartsOf(pod) : 'no', readySince(pod));
@@ -281,8 +325,9 @@ function participatingSeconds(pod: PodRecord, facts: MemberFacts, cluster: Clust
 }
 
 /**
- * Changing the running pod restarts the count: its label, or a resize by this program. The label comes last, so it
- * shows the time of both. A later resize shows only when the spec changed, not when the kubelet followed.
+ * The count starts again when the revision label of the running pod changes, or when this program's resize changes the
+ * pod's resources. The program writes the label last, so the time of the label applies to both changes. If a resize
+ * came after the label, the API shows only when the spec changed, not when the kubelet resized the pod.
  */
 function revised({ live, revision, revisionSetAt, ...pod }: PodRecord, ages: Ages): number {
   const resized =
@@ -295,7 +340,7 @@ function revised({ live, revision, revisionSetAt, ...pod }: PodRecord, ages: Age
   return ages.since(pod, 'revision', value, isShown ? setAt : null);
 }
 
-/** Remembered only of the current primary, so that a new primary starts over. */
+/** The time is only remembered for the current primary, so that a new primary starts from zero. */
 function primarySettled(
   cluster: ClusterRecord,
   pods: readonly PodRecord[],
@@ -320,8 +365,9 @@ function primaryUnavailable(cluster: ClusterRecord, members: readonly MemberFact
   const primary = members.find((member) => member.ordinal === cluster.primaryIndex);
   const unavailable = primary === undefined || primary.participatingForSeconds === null;
   const value = unavailable ? `away from ${cluster.primaryIndex}` : 'no';
-  // The API shows since when the pod has not been ready, but not since when it has been the primary: the index may have
-  // moved to an unavailable member. So a process that starts later counts from its own start.
+  // The API shows since when the pod has not been ready. It does not show since when the pod has been the primary,
+  // because the index may have moved to an unavailable member. So a controller that starts later counts from its own
+  // start.
   const seconds = ages.since(cluster, 'primary', value);
   return unavailable ? seconds : null;
 }

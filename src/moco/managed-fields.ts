@@ -1,19 +1,20 @@
 import { type Json, milliseconds, object, objects, text } from '../base/json.ts';
 import { shortened } from '../base/text.ts';
 
-// What `metadata.managedFields` shows: who has set a field, and since when.
+// What `metadata.managedFields` shows: which managers have set a field, and when.
 
 /** Kubernetes writes times in whole seconds. */
 const timestampsMilliseconds = 1000;
 
 /**
- * Each name has at most 128 characters. The API server itself keeps ten entries of updates, and any number of applies.
+ * Each name has at most 128 characters. The API server itself keeps ten entries for updates, but any number for
+ * applies.
  */
 const mostManagers = 10;
 
 /**
- * When a label got its value, or later. `null` if that cannot be determined. The API server records which manager last
- * set a field, and when that manager last changed any of its fields, which is no earlier.
+ * When a label got its value, or a later time; `null` if that cannot be determined. The API server records which
+ * manager last set a field, and when that manager last changed any of its fields, which may be later.
  */
 export function labelSetAt(managedFields: unknown, label: string): string | null {
   const times = objects(managedFields)
@@ -23,7 +24,7 @@ export function labelSetAt(managedFields: unknown, label: string): string | null
   return times.includes('') ? null : (times.toSorted().at(-1) ?? null);
 }
 
-/** When a field of a status got its value, or later. `null` if that cannot be determined. */
+/** When a field of a status got its value, or a later time; `null` if that cannot be determined. */
 export function statusSetAt(managedFields: unknown, field: string): number | null {
   const times = objects(managedFields)
     .filter(({ fieldsV1 }) => object(object(fieldsV1)['f:status'])[`f:${field}`] !== undefined)
@@ -32,7 +33,18 @@ export function statusSetAt(managedFields: unknown, field: string): number | nul
   return Number.isFinite(newest) ? newest : null;
 }
 
-/** Which managers wrote an object, except its status, within a second of its newest write, in alphabetical order. */
+/** When the status of an object last changed. `null` if that cannot be determined. */
+export function statusChangedAt(raw: unknown): number | null {
+  const times = objects(object(object(raw)['metadata'])['managedFields'])
+    .filter(({ subresource }) => subresource === 'status')
+    .map(({ time }) => milliseconds(text(time)) ?? Number.NaN);
+  return times.length === 0 || times.some(Number.isNaN) ? null : Math.max(...times);
+}
+
+/**
+ * The managers that wrote an object within a second of its newest write, in alphabetical order. Writes to the status do
+ * not count.
+ */
 export function newestManagers(managedFields: unknown): readonly string[] {
   const entries = objects(managedFields)
     .filter(({ subresource }) => subresource !== 'status')
@@ -44,7 +56,8 @@ export function newestManagers(managedFields: unknown): readonly string[] {
 }
 
 /**
- * The field managers of a field of an object's spec, or of one entry of a list by its key, in the API server's order.
+ * The managers of a field of an object's spec, in the API server's order. With `key`, the managers of one entry of a
+ * list.
  */
 export function ownersOf(raw: unknown, field: string, key?: object): readonly string[] {
   return objects(object(object(raw)['metadata'])['managedFields'])
@@ -58,12 +71,15 @@ export function ownersOf(raw: unknown, field: string, key?: object): readonly st
     .map(({ manager }) => text(manager) ?? '');
 }
 
-/** How long a writer counts after the newest one: as long as update revisions count for RevisionFlapping. */
+/**
+ * A manager counts if it wrote at most this long before the newest write. RevisionFlapping counts update revisions for
+ * the same time.
+ */
 const writersMilliseconds = 600_000;
 
 /**
- * Who has written a field of an object's spec lately, the newest first: within ten minutes of the newest such write.
- * The API server keeps the last time for each of them.
+ * The managers that have lately written a field of an object's spec, the newest first. A manager counts if it wrote
+ * within ten minutes of the newest such write. The API server keeps only the last time of each manager.
  */
 export function writersOf(raw: unknown, field: string): readonly string[] {
   const entries = objects(object(object(raw)['metadata'])['managedFields'])
@@ -80,7 +96,7 @@ const mostWriters = 3;
 const longestName = 253;
 
 /**
- * Who an object belongs to, as text for people: its owner, or otherwise whoever writes its spec. `null` if neither is
+ * Who owns an object or, if it has no owner, who manages its spec, such as `managed by helm`. `null` if neither is
  * known.
  */
 export function whoseOf(raw: unknown): string | null {
@@ -88,13 +104,13 @@ export function whoseOf(raw: unknown): string | null {
   const owners = objects(metadata['ownerReferences']);
   const owner = owners.find((one) => one['controller'] === true) ?? owners[0];
   if (owner !== undefined) {
-    return shortened(`${text(owner['kind']) ?? 'an object'} ${text(owner['name']) ?? ''}`.trim(), longestName);
+    return shortened(`owned by ${text(owner['kind']) ?? 'an object'} ${text(owner['name']) ?? ''}`.trim(), longestName);
   }
   const managers = objects(metadata['managedFields'])
     .filter(({ subresource = '', fieldsV1 }) => subresource === '' && object(fieldsV1)['f:spec'] !== undefined)
     .map(({ manager }) => text(manager) ?? '');
   const named = [...new Set(managers)].slice(0, mostWriters);
-  return named.length === 0 ? null : shortened(named.join(', '), longestName);
+  return named.length === 0 ? null : shortened(`managed by ${named.join(', ')}`, longestName);
 }
 
 const owns = ({ fieldsV1 }: Json, label: string): boolean =>

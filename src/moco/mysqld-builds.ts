@@ -3,16 +3,16 @@ import type { PodRecord } from './records.ts';
 /** Members of one revision whose nodes have resolved the same image of mysqld to different builds. */
 export interface DifferentBuilds {
   readonly image: string;
-  /** Each build by its digest, with the pods that run it, ordered by the lowest ordinal that does. */
+  /** The pods that run each build, by the build's digest. The build of the lowest ordinal comes first. */
   readonly builds: readonly { readonly digest: string; readonly members: readonly string[] }[];
 }
 
-/** `sha256:…` of `docker.io/library/mysql@sha256:…`. */
+/** The digest in an image id, such as the `sha256:…` of `docker.io/library/mysql@sha256:…`. */
 const digestOf = (imageId: string): string => /sha256:[0-9a-f]{64}/.exec(imageId)?.[0] ?? imageId;
 
 /**
  * A tag can move, and a node keeps the image that it has pulled. So a member that moves to another node may get an
- * older mysqld than the one that last opened its data, although its revision stays the same.
+ * older mysqld than the one that last opened its data, although its revision does not change.
  */
 export function differentBuilds(pods: readonly PodRecord[]): readonly DifferentBuilds[] {
   const known = pods
@@ -26,7 +26,7 @@ export function differentBuilds(pods: readonly PodRecord[]): readonly DifferentB
   });
 }
 
-/** Without a full stop. */
+/** An explanation, as a sentence without a full stop. */
 export const explainBuilds = ({ image, builds }: DifferentBuilds): string =>
   `image ${image} is not the same build everywhere: ${builds.map(({ digest, members }) => `${members.join(', ')} ${members.length === 1 ? 'runs' : 'run'} ${digest}`).join('; ')}; ` +
   'pin the image by its digest, since a pod that moves may get an older mysqld';

@@ -9,8 +9,8 @@ import {
 import { mysqldContainer } from './names.ts';
 
 /**
- * The version of mysqld in the tag of an image such as `ghcr.io/cybozu-go/moco/mysql:8.4.8.1@sha256:…`, or `null`. A
- * tag such as `26.11.28` may be a date.
+ * The version of mysqld in the tag of an image such as `ghcr.io/cybozu-go/moco/mysql:8.4.8.1@sha256:…`, or `null` if
+ * there is none. A tag such as `26.11.28` may be a date.
  */
 export function versionOfImage(image: string): MysqlVersion | null {
   const [name = ''] = image.split('@', 1);

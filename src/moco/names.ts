@@ -1,17 +1,22 @@
 // The names of MOCO and this program in the API server: labels, annotations, containers, conditions. MOCO's names
-// appear only in this folder. They are those of MOCO 0.36.
+// appear only in this folder. They are valid for MOCO 0.36.
 
-/** The labels of every MOCO object of a cluster, and the selectors of the PDB and the StatefulSet. */
+/**
+ * The labels of every object that MOCO creates for a cluster. The PDB and the StatefulSet select pods by these labels.
+ */
 export const appNameLabel = 'app.kubernetes.io/name';
 export const appNameOfMoco = 'mysql';
-/** On the Jobs of backups and restores, and on their pods. */
+/** The value of `app.kubernetes.io/name` on the Jobs of backups and restores, and on their pods. */
 export const appNameOfBackup = 'mysql-backup';
-/** Its value is the name of the MySQLCluster. */
+/** The value is the name of the MySQLCluster. */
 export const clusterNameLabel = 'app.kubernetes.io/instance';
 export const createdByLabel = 'app.kubernetes.io/created-by';
 export const createdByMoco = 'moco';
 
-/** On pods: `primary` or `replica`. It lags behind the MySQLCluster's status and is absent on a new pod. */
+/**
+ * The label on pods with the value `primary` or `replica`. It lags behind the MySQLCluster's status and is absent on a
+ * new pod.
+ */
 export const roleLabel = 'moco.cybozu.com/role';
 export const rolePrimary = 'primary';
 export const roleReplica = 'replica';
@@ -22,17 +27,17 @@ export const revisionHashLabel = 'controller-revision-hash';
 /** This program's manager name in `managedFields` of a pod that it has resized. */
 export const resizeManager = 'moco-rollout';
 
-/** MOCO's annotations have a meaning only with this value; any other value is ignored. */
+/** The value that turns on an annotation of MOCO. MOCO ignores any other value. */
 export const annotationOn = 'true';
-/** On a pod: requests a switchover away from it; MOCO removes it after the switchover. */
+/** The annotation on a pod that requests a switchover away from it. MOCO removes it after the switchover. */
 export const demoteAnnotation = 'moco.cybozu.com/demote';
-/** On the primary's pod: MOCO refuses its deletion while a replica lags too far behind. */
+/** The annotation on the primary's pod with which MOCO refuses its deletion while a replica lags too far behind. */
 export const preventDeleteAnnotation = 'moco.cybozu.com/prevent-delete';
-/** On the MySQLCluster: MOCO leaves roles and replication alone. */
+/** The annotation on the MySQLCluster that stops MOCO from changing roles and replication. */
 export const clusteringStoppedAnnotation = 'moco.cybozu.com/clustering-stopped';
-/** On the MySQLCluster: MOCO leaves the cluster's objects alone. */
+/** The annotation on the MySQLCluster that stops MOCO from changing the cluster's objects. */
 export const reconciliationStoppedAnnotation = 'moco.cybozu.com/reconciliation-stopped';
-/** On the MySQLCluster, copied by MOCO to the StatefulSet: forces Kubernetes' own rolling update. */
+/** The annotation on the MySQLCluster that forces Kubernetes' own rolling update. MOCO copies it to the StatefulSet. */
 export const forceRollingUpdateAnnotation = 'moco.cybozu.com/force-rolling-update';
 
 export const mysqldContainer = 'mysqld';
@@ -43,56 +48,70 @@ export const mysqlPort = 3306;
 /** The account that MOCO creates for reading, and the key of its password in the cluster's Secret (pkg/password). */
 export const readOnlyUser = 'moco-readonly';
 export const readOnlyPasswordKey = 'READONLY_PASSWORD';
-/** The container that answers mysqld's probes: if it fails, mysqld becomes unready and is restarted. */
+/** The container that answers mysqld's probes. If it fails, mysqld becomes unready and is restarted. */
 export const agentContainer = 'agent';
 
-/** On a StatefulSet, ours: with the value `OnDelete` this program decides when each pod is replaced. */
+/** Our label on a StatefulSet. With the value `OnDelete` this program decides when each pod is replaced. */
 export const strategyLabel = 'moco-rollout.io/strategy';
 export const strategyOnDelete = 'OnDelete';
 /**
- * On a StatefulSet with that label, ours: with the value `CurrentRevision` admission keeps it at RollingUpdate with
+ * Our second label on such a StatefulSet. With the value `CurrentRevision` admission keeps it at RollingUpdate with
  * partition = replicas instead of OnDelete, so that new pods start at `status.currentRevision`.
  */
 export const newPodsLabel = 'moco-rollout.io/new-pods';
 export const newPodsAtCurrentRevision = 'CurrentRevision';
 /**
- * On a StatefulSet in dry runs only, ours: our webhook changes its value, so that the result shows whether the webhook
- * or the API server itself keeps the strategy.
+ * Our annotation on a StatefulSet, in dry runs only. Our webhook changes its value. So the result shows whether the
+ * strategy is kept by the webhook or by the API server itself.
  */
 export const admissionProbeAnnotation = 'moco-rollout.io/admission-probe';
 export const probeSent = 'true';
 export const probeSeenByWebhook = 'webhook';
 /**
- * On the MySQLCluster, ours: this program has released the cluster until the annotation is removed. MOCO, server-side
- * and client-side apply keep unknown annotations. A tool that replaces the whole object, such as `kubectl replace` or
- * Argo CD with `Replace=true`, drops it: add it to the manifest there.
+ * Our annotation on the MySQLCluster: this program has released the cluster until the annotation is removed. MOCO and
+ * both kinds of apply, server-side and client-side, keep unknown annotations. A tool that replaces the whole object,
+ * such as `kubectl replace` or Argo CD with `Replace=true`, removes this annotation unless the manifest contains it.
  */
 export const releasedAnnotation = 'moco-rollout.io/released';
-/** On a pod, ours: the revision for which this program set `demote`. Without it another user has set `demote`. */
+/**
+ * Our annotation on a pod: the revision for which this program set `demote`. If it is missing, a person or another
+ * program has set `demote`.
+ */
 export const demotedForAnnotation = 'moco-rollout.io/demoted-for';
-/** On a pod or a StatefulSet, ours: the id of an invalidated step. It changes the object's resourceVersion. */
+/**
+ * Our annotation on a pod or a StatefulSet: the id of an invalidated step. Writing it changes the object's
+ * resourceVersion.
+ */
 export const invalidatedIntentAnnotation = 'moco-rollout.io/invalidated-intent';
-/** On a pod, ours: which containers an update in place restarts, with their ids before it, as JSON. */
+/**
+ * Our annotation on a pod: which containers an update in place restarts, with their ids before the restart, as JSON.
+ */
 export const restartInPlaceAnnotation = 'moco-rollout.io/restart-in-place';
-/** On the claim of a member's data, ours: the newest mysqld that has started on them, as JSON (`data-record.ts`). */
+/**
+ * Our annotation on the claim of a member's data: the newest mysqld that has started on the data, as JSON
+ * (`data-record.ts`).
+ */
 export const dataAnnotation = 'moco-rollout.io/data';
-/** On the pods of a preflight, ours: the name of their MySQLCluster. They have no label of MOCO. */
+/** Our label on the pods of a preflight: the name of their MySQLCluster. These pods have none of MOCO's labels. */
 export const preflightLabel = 'moco-rollout.io/preflight';
-/** A condition on the MySQLCluster, ours. */
+/** Our condition on the MySQLCluster. */
 export const rolloutCompleteCondition = 'moco-rollout.io/RolloutComplete';
 
-/** MOCO's webhook configuration. Webhooks run in the order of their names, so the name of ours must sort after it. */
+/**
+ * MOCO's webhook configuration. Webhooks run in the order of their names, so the name of our webhook must sort after
+ * it.
+ */
 export const mocoWebhookConfiguration = 'moco-mutating-webhook-configuration';
-/** MOCO's webhook that keeps partitions; if it is registered, MOCO's own partition controller drives. */
+/** MOCO's webhook that resets partitions. If it is registered, MOCO's own partition controller lowers them. */
 export const mocoStatefulSetWebhook = 'statefulset.kb.io';
-/** Our webhook that sets partitions if MOCO has none. */
+/** Our webhook that resets partitions if MOCO has no such webhook. */
 export const ownPartitionWebhook = 'partition.moco-rollout.io';
 /** Our webhook that keeps labelled StatefulSets at OnDelete. */
 export const ownWebhook = 'statefulset.moco-rollout.io';
 /** The suffix of the names of our webhooks. */
 export const ownWebhookSuffix = '.moco-rollout.io';
 
-/** MOCO 0.36 serves only v1beta2. */
+/** MOCO 0.36 serves only the version v1beta2. */
 export const clusterKind = {
   group: 'moco.cybozu.com',
   version: 'v1beta2',
@@ -111,3 +130,31 @@ export const mocoControllerSelector = 'app.kubernetes.io/component=moco-controll
 
 /** The ordinal in the name of a StatefulSet's pod. */
 export const ordinalOf = (name: string): number => Number(name.slice(name.lastIndexOf('-') + 1));
+
+const prefix = 'moco-';
+
+/** The name that a cluster's StatefulSet, PodDisruptionBudget and headless Service share. */
+export const statefulSetName = (clusterName: string): string => `${prefix}${clusterName}`;
+
+/**
+ * The hash at the end of a revision's name: `5897fd84f8` for `moco-test-5897fd84f8`. Users see it in the labels of
+ * pods.
+ */
+export function revisionHash(revision: string, clusterName: string): string {
+  const stem = `${statefulSetName(clusterName)}-`;
+  return revision.startsWith(stem) ? revision.slice(stem.length) : revision;
+}
+
+/** The name of the Job by which MOCO restores a new cluster. It has the labels of a backup. */
+export const restoreName = (clusterName: string): string => `${prefix}restore-${clusterName}`;
+
+/** The label selector for the pods and StatefulSets that MOCO creates for members. */
+export const memberSelector = `${createdByLabel}=${createdByMoco},${appNameLabel}=${appNameOfMoco}`;
+export const createdBySelector = `${createdByLabel}=${createdByMoco}`;
+/**
+ * The label selector for the Jobs of backups and restores. A person can create a Job from MOCO's CronJob; such a Job
+ * has the labels of the CronJob's template (MOCO 0.36, `labelSetForJob`).
+ */
+export const jobSelector = `${createdBySelector},${appNameLabel}=${appNameOfBackup}`;
+/** The same selector, limited to one cluster. */
+export const jobSelectorOf = (clusterName: string): string => `${jobSelector},${clusterNameLabel}=${clusterName}`;

@@ -1,9 +1,10 @@
-import { conditionOf, type Json, object, objects, strings, text, texts } from '../base/json.ts';
+import { conditionOf, isConditionTrue, type Json, object, objects, strings, text, texts } from '../base/json.ts';
+import { drainReason } from './node-maintenance.ts';
 import { meets } from './selects.ts';
 
-// Whether a node accepts a pod, as far as that follows from the node's own object and the constraints of the pod: the
-// rules of the scheduler's plugins NodeUnschedulable, TaintToleration, NodeAffinity and VolumeBinding (Kubernetes
-// 1.36), without resources. placement.ts has the rules that depend on other pods.
+// Whether a node accepts a pod, judged by the node's own object and the constraints of the pod. These are the rules of
+// the scheduler's plugins NodeUnschedulable, TaintToleration, NodeAffinity and VolumeBinding (Kubernetes 1.36).
+// Resources are not checked. The rules that depend on other pods are in placement.ts.
 
 /** Taints that the node controller sets for conditions and for `unschedulable`. */
 export const conditionTaintPrefix = 'node.kubernetes.io/';
@@ -11,8 +12,8 @@ export const conditionTaintPrefix = 'node.kubernetes.io/';
 const nodeTaint = (name: string): Json => ({ key: `${conditionTaintPrefix}${name}`, effect: 'NoSchedule' });
 
 /**
- * Conditions that make the node controller taint a node a moment later. A node without the condition Ready is not
- * ready: its kubelet has never reported.
+ * Conditions for which the node controller taints a node a moment later. A node without the condition Ready counts as
+ * not ready, because its kubelet has never reported.
  */
 const conditionTaints: readonly (readonly [
   type: string,
@@ -28,28 +29,22 @@ const conditionTaints: readonly (readonly [
 ];
 
 /**
- * The taint mirrors a condition, which may be newer. People set others with the same prefix, such as `out-of-service`.
+ * Whether the taint only repeats a condition of the node. The condition may be newer than the taint. People set other
+ * taints with the same prefix, such as `out-of-service`.
  */
 const isOfCondition = ({ key }: Json): boolean =>
   ['unschedulable', 'unreachable'].some((name) => key === `${conditionTaintPrefix}${name}`) ||
   conditionTaints.some(([, , taint]) => taint['key'] === key);
 
-/** Its kubelet removes unused images and then evicts pods, possibly even those that tolerate the pressure. */
-export const hasDiskPressure = (node: Json): boolean =>
-  conditionOf(object(node['status']), 'DiskPressure')['status'] === 'True';
-
-/** Alpha in Kubernetes 1.37 (KEP-5683): somebody drains the node, or is about to. */
-const isDraining = (node: Json): boolean => conditionOf(object(node['status']), 'DrainInProgress')['status'] === 'True';
-const isPlanned = (node: Json): boolean =>
-  conditionOf(object(node['status']), 'MaintenancePlanned')['status'] === 'True';
-
-/** It is being drained: every pod on it has to move anyway. */
-export const isToBeEmptied = (node: Json | null): boolean =>
-  node !== null && (object(node['spec'])['unschedulable'] === true || isDraining(node) || isPlanned(node));
+/**
+ * Whether the node lacks disk space. Its kubelet then removes unused images and after that evicts pods, possibly even
+ * pods that tolerate the pressure.
+ */
+export const hasDiskPressure = (node: Json): boolean => isConditionTrue(object(node['status']), 'DiskPressure');
 
 /**
- * Why the node accepts no pod with these tolerations, as ends of a sentence; empty if it accepts one. `null` is a node
- * that is gone.
+ * Why the node accepts no pod with these tolerations, in phrases that follow the node's name in a sentence. Empty if
+ * the node accepts such a pod. `null` stands for a node that is gone.
  */
 export function refusalsOf(node: Json | null, tolerations: readonly Json[]): readonly string[] {
   if (node === null) return ['is gone'];
@@ -58,9 +53,10 @@ export function refusalsOf(node: Json | null, tolerations: readonly Json[]): rea
   const taints = objects(spec['taints']).filter(
     (taint) => !isOfCondition(taint) && taint['effect'] !== 'PreferNoSchedule',
   );
+  const draining = drainReason(node);
   return [
     ...(spec['unschedulable'] === true && !tolerated(nodeTaint('unschedulable')) ? ['is cordoned'] : []),
-    ...(isDraining(node) ? ['is being drained'] : []),
+    ...(draining === null ? [] : [draining]),
     ...taints
       .filter((taint) => !tolerated(taint))
       .map((taint) => `has the taint ${text(taint['key'])}${valueOf(taint)}:${text(taint['effect'])}`),
@@ -83,7 +79,7 @@ function tolerates(toleration: Json, taint: Json): boolean {
 
 /** A constraint that ties a pod to nodes: at least one of its terms has to match. */
 export interface Tie {
-  /** For people. */
+  /** A name for the constraint, in messages for people. */
   readonly what: string;
   readonly terms: readonly Json[];
 }
@@ -112,7 +108,10 @@ export function tieOfVolume(volume: Json): Tie | null {
   return required === undefined ? null : { what, terms: objects(object(required)['nodeSelectorTerms']) };
 }
 
-/** A term without expressions matches no node, and neither does an operator that Kubernetes does not know. */
+/**
+ * Whether the node meets the constraint. A term without expressions matches no node, and neither does a term with an
+ * operator that Kubernetes does not know.
+ */
 export const matches = ({ terms }: Tie, node: Json): boolean => terms.some((term) => matchesTerm(term, node));
 
 function matchesTerm(term: Json, node: Json): boolean {
@@ -125,7 +124,7 @@ function matchesTerm(term: Json, node: Json): boolean {
   );
 }
 
-/** Node selectors can also compare numbers. */
+/** Node selectors, unlike label selectors, can also compare numbers. */
 function holds({ operator: given, values: listed }: Json, value: string | undefined): boolean {
   const [operator, values] = [text(given) ?? '', strings(listed)];
   const met = meets(operator, values, value);

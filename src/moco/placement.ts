@@ -4,11 +4,11 @@ import { matches, refusalsOf, tiesOf } from './nodes.ts';
 import type { LabelSelector } from './records.ts';
 import { selectorOf, selects } from './selects.ts';
 
-// Where a pod may run beside the other members of its cluster: the required rules of the scheduler's plugins
-// InterPodAffinity and PodTopologySpread (Kubernetes 1.36). Pods of other workloads are unknown, so a node that only
-// they rule out counts as accepting the pod.
+// Where a pod may run, given the other members of its cluster: the required rules of the scheduler's plugins
+// InterPodAffinity and PodTopologySpread (Kubernetes 1.36). Pods of other workloads are unknown. So if only such pods
+// rule out a node, the node counts as accepting the pod.
 
-/** Another member of the cluster, at its present place. */
+/** Another member of the cluster, and where it runs now. */
 export interface PlacedPod {
   readonly name: string;
   /** The name of its node. */
@@ -19,7 +19,7 @@ export interface PlacedPod {
 
 /** A constraint that rules nodes out. */
 export interface Barrier {
-  /** For people. */
+  /** A name for the constraint, in messages for people. */
   readonly what: string;
   readonly allows: (node: Json) => boolean;
 }
@@ -30,7 +30,7 @@ const nameOf = (node: Json): string => text(object(node['metadata'])['name']) ??
 /**
  * The nodes that the other members rule out for the next pod of a member.
  *
- * @param template that of the update revision
+ * @param template the template of the update revision
  * @param nodes all nodes
  */
 export function barriersOf(
@@ -53,7 +53,7 @@ export function barriersOf(
   ];
 }
 
-/** Whether the template excludes nodes because of other pods. */
+/** Whether the template excludes nodes because of the pods on them. */
 export function keepsApart(template: Json): boolean {
   const spec = object(template['spec']);
   const affinity = object(object(spec['affinity'])['podAntiAffinity']);
@@ -63,14 +63,20 @@ export function keepsApart(template: Json): boolean {
   );
 }
 
-/** The term selects pods of this namespace. A namespace selector is assumed to select it. */
+/**
+ * Whether the term selects pods of this namespace. If the term has a namespace selector, the answer is assumed to be
+ * yes.
+ */
 function concerns(term: Json, namespace: string): boolean {
   const names = strings(term['namespaces']);
   if (term['namespaceSelector'] !== undefined) return true;
   return names.length === 0 || names.includes(namespace);
 }
 
-/** An absent selector selects no pod. `matchLabelKeys` require the pod's own value. */
+/**
+ * An absent selector selects no pods. With `matchLabelKeys`, a selected pod must have the same values as the pod
+ * itself.
+ */
 function selectorWith(given: Json, labels: Readonly<Record<string, string>>): LabelSelector | null {
   if (given['labelSelector'] === undefined || given['labelSelector'] === null) return null;
   const selector = selectorOf(given['labelSelector']);
@@ -150,7 +156,8 @@ function spread(
 }
 
 /**
- * Whether the node's domain counts. By default it does if the template's node constraints match, regardless of taints.
+ * Whether the domain of the node counts. By default it counts if the template's node constraints match the node,
+ * regardless of taints.
  */
 function countsFor(constraint: Json, template: Json, node: Json): boolean {
   const { nodeAffinityPolicy = 'Honor', nodeTaintsPolicy = 'Ignore' } = constraint;

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
-import { conditionOf, type Json, named, object, objects, strings, text } from '../base/json.ts';
-import { fullName } from './in-place/images.ts';
+import { type Json, named, object, objects, strings, text } from '../base/json.ts';
 import { isLatest } from './in-place/pod-defaults.ts';
 import { mysqldContainer, preflightLabel } from './names.ts';
 
-// The short-lived pod of a preflight: how it is built from a member's pod, and what its status says about the node and
-// the revision.
+// The short-lived pod of a preflight, and how it is built from a member's pod.
 
-/** From the weakest to the strongest. */
+/** The pull policies, from the weakest to the strongest. */
 const pullPolicies = ['Never', 'IfNotPresent', 'Always'] as const;
 
 /** An image of a pod template, and when its node asks the registry for it. */
@@ -16,7 +14,7 @@ export interface TemplateImage {
   readonly pullPolicy: (typeof pullPolicies)[number];
 }
 
-/** The inputs for a preflight on one node. */
+/** What a preflight on one node needs to know. */
 export interface PreflightOf {
   readonly namespace: string;
   readonly clusterName: string;
@@ -25,16 +23,20 @@ export interface PreflightOf {
   /** The template of the update revision. */
   readonly revision: string;
   readonly template: Json;
-  /** The pod of a member on this node, which has its images. */
+  /** The template of a member's pod on this node. The node has the images of this template. */
   readonly templateBefore: Json;
-  /** Whether the images are available, or whether the new mysqld accepts its configuration. */
+  /**
+   * What the preflight checks: whether the images are available, or whether the new mysqld accepts its configuration.
+   */
   readonly about: 'images' | 'configuration';
+  /** Whether the version of the new mysqld is not known. If so, the pod runs it once the images are on the node. */
+  readonly asksVersion: boolean;
   readonly timeoutSeconds: number;
 }
 
 /**
- * Every image that a pod of this template needs, once. An image that is never pulled has to be on the node already,
- * which the kubelet also checks for a volume.
+ * Every image that a pod of this template needs, without duplicates. An image with the pull policy `Never` has to be on
+ * the node already. The kubelet checks this for the images of volumes as well.
  */
 export function imagesOf(template: Json): readonly TemplateImage[] {
   const spec = object(template['spec']);
@@ -54,7 +56,7 @@ export function imagesOf(template: Json): readonly TemplateImage[] {
   return [...images].map(([image, pullPolicy]) => ({ image, pullPolicy }));
 }
 
-/** The same for every attempt. It can never be the name of a member of any cluster. */
+/** The name is the same for every attempt. It can never be the name of a member of any cluster. */
 export const preflightName = (
   rolloutUid: string,
   revision: string,
@@ -65,7 +67,9 @@ export const preflightName = (
 
 const namePrefix = 'moco-rollout-preflight-';
 
-/** Anyone may give a pod our label, even to a member: the pods of this program have this owner and such a name. */
+/**
+ * Any client can put our label on a pod, even on a member. Pods of this program also have this owner and such a name.
+ */
 export function isPreflightOf(rolloutUid: string, { metadata }: Json): boolean {
   const { name, ownerReferences } = object(metadata);
   const owner = objects(ownerReferences).find(({ controller }) => controller === true);
@@ -73,28 +77,32 @@ export function isPreflightOf(rolloutUid: string, { metadata }: Json): boolean {
 }
 
 /**
- * The disk is limited as well: what fills it makes the kubelet evict members. A request of nothing, since the API
- * server would request the limit, and not every kubelet counts its disk.
+ * The disk is limited as well, since a full disk makes the kubelet evict members. The pod requests 0 bytes of it.
+ * Without a request, the API server would request as much as the limit, and some kubelets do not measure their disk.
  */
 const resources = {
   requests: { cpu: '10m', memory: '32Mi', 'ephemeral-storage': '0' },
   limits: { cpu: '1', memory: '256Mi', 'ephemeral-storage': '256Mi' },
 };
 
-/** Longer than the rollout waits, so that a pod that nobody deletes ends by itself. */
+/**
+ * How much longer the pod waits than the rollout does. After this time the pod ends by itself, even if it is not
+ * deleted.
+ */
 const graceSeconds = 60;
 
 /**
- * A pod that fetches images on a node by mounting them (image volumes, GA in Kubernetes 1.36) and runs none of them:
- * its own image is that of the member's running mysqld, and it prints its version. For a check of the configuration it
- * runs the new mysqld instead, with the ConfigMaps of the member and empty directories for everything else. It goes
- * through the scheduler, like the next pod of the member, and has no label of a member.
+ * A pod that fetches images on a node by mounting them (image volumes, GA in Kubernetes 1.36) and usually runs none of
+ * them. Its own image is that of the member's running mysqld, which only prints its version. If the version of the new
+ * mysqld is not known, a second container runs the new mysqld, which ends before it writes anything. To check the
+ * configuration, the pod runs only the new mysqld, with the ConfigMaps of the member and empty directories for
+ * everything else. The pod goes through the scheduler, like the next pod of the member, and has no label of a member.
  */
 export function preflightPod(of: PreflightOf): Json {
   const { namespace, clusterName, rollout, node, template, about } = of;
   const checksConfiguration = about === 'configuration';
   const spec = object(template['spec']);
-  const mysqld = mysqldIn(checksConfiguration ? template : of.templateBefore);
+  const mysqld = mysqldOf(checksConfiguration ? template : of.templateBefore);
   const fetched = (checksConfiguration ? [] : imagesOf(template)).map(({ image: reference, pullPolicy }, index) => ({
     name: `image-${index}`,
     image: { reference, pullPolicy },
@@ -103,6 +111,19 @@ export function preflightPod(of: PreflightOf): Json {
   const mounted = new Set(mounts.map(({ name }) => name));
   const configMaps = objects(spec['volumes']).filter(({ name, configMap }) => mounted.has(name) && configMap);
   const others = [...mounted].filter((name) => !configMaps.some((one) => one['name'] === name));
+  const securityContext = confined(object(mysqld['securityContext']), object(spec['securityContext']));
+  const imageMounts = fetched.map(({ name }) => ({ name, mountPath: `/preflight/${name}`, readOnly: true }));
+  const versionContainers = [
+    {
+      ...containerOf(mysqldOf(template), versionArguments),
+      name: versionContainer,
+      securityContext,
+      // The kubelet has just pulled this image, because the image is also a volume. Volumes are mounted before the
+      // container starts.
+      imagePullPolicy: 'IfNotPresent',
+      volumeMounts: imageMounts,
+    },
+  ];
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -130,29 +151,47 @@ export function preflightPod(of: PreflightOf): Json {
       imagePullSecrets: pullSecretsOf(checksConfiguration ? [template] : [template, of.templateBefore]),
       containers: [
         {
+          ...containerOf(
+            mysqld,
+            checksConfiguration ? [...strings(mysqld['args']), '--validate-config'] : ['--version'],
+          ),
           name: mysqldContainer,
-          ...pick(mysqld, 'image', 'imagePullPolicy', 'command'),
-          securityContext: confined(object(mysqld['securityContext']), object(spec['securityContext'])),
-          // An image that already runs shows nothing about the new ones, so its registry is not asked.
+          securityContext,
+          // This image already runs on the node and shows nothing about the new images. So the registry is not asked
+          // for it.
           ...(!checksConfiguration && { imagePullPolicy: 'IfNotPresent' }),
-          args: checksConfiguration ? [...strings(mysqld['args']), '--validate-config'] : ['--version'],
-          resources,
-          terminationMessagePolicy: 'FallbackToLogsOnError',
           volumeMounts: [
             ...mounts.map((mount) => ({ ...pick(mount, 'name', 'mountPath', 'subPath', 'readOnly') })),
-            ...fetched.map(({ name }) => ({ name, mountPath: `/preflight/${name}`, readOnly: true })),
+            ...imageMounts,
           ],
         },
+        ...(of.asksVersion && !checksConfiguration ? versionContainers : []),
       ],
       volumes: [...configMaps, ...others.map((name) => ({ name, emptyDir: {} })), ...fetched],
     },
   };
 }
 
+const containerOf = (mysqld: Json, args: readonly string[]): Json => ({
+  ...pick(mysqld, 'image', 'imagePullPolicy', 'command'),
+  args,
+  resources,
+  terminationMessagePolicy: 'FallbackToLogsOnError',
+});
+
+export const versionContainer = 'version';
+
 /**
- * The user and group ids of the member, but none of its other privileges: with the controller's token an attacker could
- * name any image (config/rbac/controller-policy.yaml). If the template has no ids, those of the image apply, or those
- * that OpenShift assigns.
+ * With these arguments mysqld logs its version and then fails, because no directory can be created below a device
+ * (9.7.4 ends after 0.1 s and writes no file). It has to fail, because the kubelet passes on the output of a container
+ * only if the container fails. With `--version` or `--validate-config`, the kubelet would not pass on the version.
+ */
+const versionArguments = ['--no-defaults', '--initialize', '--datadir=/dev/null/none'] as const;
+
+/**
+ * The user and group ids of the member, but none of its other privileges, because an attacker with the controller's
+ * token could name any image (config/rbac/controller-policy.yaml). If the template has no ids, those of the image
+ * apply, or those that OpenShift assigns.
  */
 const confinedPod = (given: Json): Json => ({
   ...idsOf(given),
@@ -178,157 +217,19 @@ function confined(given: Json, ofPod: Json): Json {
 const idsOf = (given: Json): Json =>
   Object.fromEntries(Object.entries(pick(given, 'runAsUser', 'runAsGroup')).filter(([, id]) => id !== 0));
 
-/** The SELinux type of a process, such as `spc_t`, can lift its confinement; its level cannot. */
+/** The type in the SELinux options, such as `spc_t`, can lift the confinement of a process; the level cannot. */
 function levelOf({ seLinuxOptions }: Json): Json {
   const { level } = object(seLinuxOptions);
   return level === undefined ? {} : { seLinuxOptions: { level } };
 }
 
-/** The new template may no longer have the pull secret for the pod's own image. */
+/** Pull secrets come from both templates, since the new template may lack the pull secret for the pod's own image. */
 const pullSecretsOf = (templates: readonly Json[]): readonly Json[] => {
   const all = templates.flatMap((one) => objects(object(one['spec'])['imagePullSecrets']));
   return [...new Map(all.map((secret) => [secret['name'], secret])).values()];
 };
 
-const mysqldIn = ({ spec }: Json): Json => named(object(spec)['containers'], mysqldContainer);
+export const mysqldOf = ({ spec }: Json): Json => named(object(spec)['containers'], mysqldContainer);
 
 const pick = (from: Json, ...fields: readonly string[]): Json =>
   Object.fromEntries(fields.flatMap((field) => (from[field] === undefined ? [] : [[field, from[field]]])));
-
-/** What a pod shows about its node. A message is in Kubernetes' or mysqld's words. */
-export type PreflightSaid =
-  | { readonly kind: 'running'; readonly message: string | null }
-  | { readonly kind: 'fetched' | 'timedOut' }
-  /** The kubelet could not get an image, and tries again by itself, for the first time after 10 s (1.36). */
-  | { readonly kind: 'failing'; readonly message: string }
-  | { readonly kind: 'ImageUnavailable' | 'ConfigurationRefused' | 'unknown'; readonly message: string };
-
-/** Why the kubelet can never get an image for a container (Kubernetes 1.36, pkg/kubelet/images/types.go). */
-const noImageEver = ['InvalidImageName', 'ErrImageNeverPull'];
-/** Why it cannot get one now and tries again: a registry may be busy for a moment. */
-const noImageYet = [
-  'ErrImagePull',
-  'ImagePullBackOff',
-  'ImageInspectError',
-  'RegistryUnavailable',
-  'SignatureValidationFailed',
-];
-
-/**
- * The message has the name as given, or in the notation of container runtimes (`docker://docker.io/library/mysql:1:`).
- */
-const isNamedIn = (message: string, image: string): boolean =>
-  message.split(/[^\w./:@-]+/).some((word) => fullName(withoutEnd(word.replace(/^\w+:\/\//, ''))) === fullName(image));
-
-/** Without the punctuation around the name in the sentence. */
-function withoutEnd(word: string): string {
-  let end = word.length;
-  while (end > 0 && '.:'.includes(word.charAt(end - 1))) end -= 1;
-  return word.slice(0, end);
-}
-
-/** The message is about the image that the pod itself runs, not about one that it has to fetch. */
-function isOfOwnImage(words: string, spec: Json): boolean {
-  const own = text(mysqldIn({ spec })['image']);
-  const fetched = objects(spec['volumes']).flatMap(({ image }) => text(object(image)['reference']) ?? []);
-  return (
-    own !== null && fetched.length > 0 && isNamedIn(words, own) && !fetched.some((image) => isNamedIn(words, image))
-  );
-}
-
-/** MySQL's error numbers for missing files and directories: the pod has none of the files in a member's volumes. */
-const missing = /No such file or directory|Errcode: 2\b|OS errno 2\b/;
-
-/** An error in the log of mysqld, without its time. */
-interface MysqldError {
-  /** `MY-000067`; `null` for messages before mysqld has a log. */
-  readonly code: string | null;
-  readonly words: string;
-}
-
-/**
- * The errors at the end of its log (9.7): `2026-11-26T00:24:15.406566Z 0 [ERROR] [MY-000067] [Server] unknown variable
- * 'a=1'.`
- */
-function errorsIn(log: string): readonly MysqldError[] {
-  const errors = log.split('\n').flatMap((line) => errorIn(line.trim()) ?? []);
-  return errors.filter(({ words }) => words !== 'Aborting');
-}
-
-const errorMark = '[ERROR]';
-const beforeTheLog = 'mysqld: ';
-
-function errorIn(line: string): MysqldError | null {
-  const at = line.indexOf(errorMark);
-  if (at === -1) return line.startsWith(beforeTheLog) ? { code: null, words: line.slice(beforeTheLog.length) } : null;
-  const { code = null, words } =
-    /^(?: \[(?<code>MY-\d+)\])?(?: \[[^\]]*\])* (?:mysqld: )?(?<words>.+)$/s.exec(line.slice(at + errorMark.length))
-      ?.groups ?? {};
-  return words === undefined ? null : { code, words };
-}
-
-/** mysqld's messages about variables. Only the names are shown. */
-const knownErrors: readonly (readonly [RegExp, string])[] = [
-  [/^unknown variable '([\w.-]+)=/, "unknown variable '$1=…'"],
-  [/^unknown option '(--[\w.-]+)/, "unknown option '$1'"],
-  [/^ambiguous option '(--[\w.-]+)/, "ambiguous option '$1'"],
-  [/^option '(--[\w.-]+)' requires an argument/, "option '$1' requires an argument"],
-  [/^option '(--[\w.-]+)' cannot take an argument/, "option '$1' cannot take an argument"],
-  [/^Error while setting value '.*' to '([\w.-]+)'\.?$/, "Error while setting value '…' to '$1'"],
-  [/^Variable '([\w.-]+)' can't be set to the value of '/, "Variable '$1' can't be set to the value of '…'"],
-  [/^Unknown suffix '.' used for variable '([\w.-]+)' \(value '/, "Unknown suffix used for variable '$1'"],
-  [/^Unknown (character set|collation): '/, "Unknown $1: '…'"],
-];
-
-/**
- * A user who may read a status may not be allowed to read a ConfigMap, so names of variables are shown but no values.
- * An error with other words is shown only by its number, which MySQL's documentation explains.
- */
-function withoutValues({ code, words }: MysqldError): string {
-  for (const [shape, told] of knownErrors) {
-    const found = shape.exec(words);
-    if (found) return told.replace('$1', found[1] ?? '');
-  }
-  return code === null ? 'another error' : `another error (${code})`;
-}
-
-const told = (errors: readonly MysqldError[]): string => [...new Set(errors.map(withoutValues))].join('; ');
-
-/** The exit code of a mysqld that refuses an option (9.7). */
-const refusedExitCode = 1;
-
-export function readPreflightPod(pod: Json, checksConfiguration: boolean): PreflightSaid {
-  const status = object(pod['status']);
-  // A webhook may have added other containers.
-  const { waiting, terminated, running } = object(named(status['containerStatuses'], mysqldContainer)['state']);
-  const message = text(object(waiting)['message']) ?? text(status['message']);
-  const reason = text(object(waiting)['reason']) ?? text(status['reason']) ?? '';
-  if (noImageEver.includes(reason) || noImageYet.includes(reason)) {
-    const words = message ?? reason;
-    if (isOfOwnImage(words, object(pod['spec']))) return { kind: 'unknown', message: words };
-    return { kind: noImageEver.includes(reason) ? 'ImageUnavailable' : 'failing', message: words };
-  }
-  if (status['phase'] === 'Succeeded') return { kind: 'fetched' };
-  const hasEnded = terminated !== undefined && text(object(terminated)['reason']) !== 'ContainerStatusUnknown';
-  const { exitCode, reason: ended, message: said } = object(terminated);
-  // A container that was created has had its volumes mounted.
-  if (hasEnded && (!checksConfiguration || exitCode === 0)) return { kind: 'fetched' };
-  if (status['reason'] === 'DeadlineExceeded') return { kind: 'timedOut' };
-  if (hasEnded) {
-    const without = `${text(ended) ?? 'Error'}, exit code ${String(exitCode)}`;
-    // If a container did not start, the kubelet gives the reason.
-    if (exitCode !== refusedExitCode)
-      return { kind: 'unknown', message: (ended === 'StartError' ? text(said) : null) ?? without };
-    const all = errorsIn(text(said) ?? '');
-    const refusals = all.filter(({ words }) => !missing.test(words));
-    if (refusals.length > 0) return { kind: 'ConfigurationRefused', message: told(refusals) };
-    return all.length > 0
-      ? { kind: 'unknown', message: `a file is missing, and the preflight has no volumes of the member: ${told(all)}` }
-      : { kind: 'ConfigurationRefused', message: `mysqld --validate-config names no error (${without})` };
-  }
-  if (status['phase'] === 'Failed') return { kind: 'unknown', message: message ?? `its pod has failed: ${reason}` };
-  if (reason.endsWith('Error')) return { kind: 'unknown', message: message ?? reason };
-  if (running !== undefined && !checksConfiguration) return { kind: 'fetched' };
-  const scheduled = conditionOf(status, 'PodScheduled');
-  return { kind: 'running', message: scheduled['status'] === 'False' ? text(scheduled['message']) : null };
-}

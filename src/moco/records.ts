@@ -10,7 +10,7 @@ import type {
   StatefulSetFacts,
 } from '../core/snapshot.ts';
 
-// The fields of an object that the cache keeps: those that a decision reads. A raw pod is a hundred times larger.
+// The cache keeps only the fields of an object that decisions read. A raw pod is a hundred times larger.
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -18,7 +18,7 @@ interface ObjectRecord {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** An opaque number. It is compared only as Kubernetes 1.35 allows (KEP-5504). */
+  /** An opaque number, which is compared only in the ways that Kubernetes 1.35 allows (KEP-5504). */
   readonly resourceVersion: string;
 }
 
@@ -26,11 +26,13 @@ export interface ClusterRecord
   extends ObjectRecord,
     Omit<ClusterFacts, 'primaryUnavailableForSeconds' | 'primarySettledForSeconds'> {
   readonly labels: Labels;
-  /** `spec.backupPolicyName` is set: MOCO keeps a CronJob, from which people also create Jobs. */
+  /**
+   * Whether `spec.backupPolicyName` is set. If so, MOCO maintains a CronJob, from which people can also create Jobs.
+   */
   readonly hasBackupPolicy: boolean;
-  /** A user has released it. */
+  /** Whether a user has released the cluster. */
   readonly released: boolean;
-  /** Who has written its pod template lately, the newest first. */
+  /** The managers that have lately written its pod template, the newest first. */
   readonly templateWriters: readonly string[];
   /** Our own condition, or `null` if there is none. */
   readonly rolloutComplete: {
@@ -41,26 +43,26 @@ export interface ClusterRecord
 }
 
 export interface StatefulSetRecord extends ObjectRecord, StatefulSetFacts {
-  /** The MySQLCluster it belongs to. */
+  /** The MySQLCluster that the object belongs to. */
   readonly clusterName: string;
   readonly generation: number;
   readonly managers: readonly string[];
-  /** Who has written its pod template lately, the newest first. */
+  /** The managers that have lately written its pod template, the newest first. */
   readonly templateWriters: readonly string[];
-  /** The names of the containers of its template, init containers included. */
+  /** The names of the containers of the StatefulSet's template, including init containers. */
   readonly containers: readonly string[];
 }
 
-/** A container, with the times from which its ages are counted if this program has not observed the changes. */
+/** A container, with the times from which its ages are counted if this program has not observed the changes itself. */
 export interface ContainerRecord
   extends Omit<ContainerFacts, 'readySinceRestart' | 'restartsInVain' | 'notReadyForSeconds' | 'injected'> {
   /** When the current run started, or `null`. */
   readonly startedAt: string | null;
-  /** When the last run ended; `null` if it has not, or if that is not reported. */
+  /** When the last run ended; `null` if no run has ended, or if that is not reported. */
   readonly finishedAt: string | null;
 }
 
-/** What one object shows about a member. Ages need several observations. */
+/** What one object shows about a member. Ages are not included, since they need several observations. */
 type PodFacts = Omit<
   MemberFacts,
   | 'containers'
@@ -76,11 +78,14 @@ type PodFacts = Omit<
   | keyof AskedMemberFacts
 >;
 
-/** What updates in place compare, change and wait for. */
+/** Everything that updates in place compare, change and wait for. */
 export interface LivePod {
   readonly labels: Labels;
   readonly annotations: Labels;
-  /** The kubelet has acted on the current spec, or is too old to report that (before Kubernetes 1.35). */
+  /**
+   * Whether the kubelet has acted on the current spec. Always true for kubelets before Kubernetes 1.35, which do not
+   * report this.
+   */
   readonly observed: boolean;
   readonly containers: readonly LiveContainer[];
   readonly initContainers: readonly LiveContainer[];
@@ -90,7 +95,7 @@ export interface LivePod {
     readonly message: string;
     readonly since: string | null;
   } | null;
-  /** When this program last resized it, by the clock of the API server, or `null`. */
+  /** When this program last resized the pod, by the clock of the API server, or `null`. */
   readonly resizedAt: string | null;
 }
 
@@ -98,9 +103,9 @@ export interface LiveContainer extends LiveResources {
   readonly name: string;
   /** The image as written in the spec. */
   readonly image: string;
-  /** The kubelet asks the registry before each start (`imagePullPolicy: Always`). */
+  /** Whether the kubelet asks the registry before each start (`imagePullPolicy: Always`). */
   readonly pulledAlways: boolean;
-  /** The id of its current run, or `null` before the first. */
+  /** The id of the container's current run, or `null` before the first run. */
   readonly id: string | null;
 }
 
@@ -109,7 +114,7 @@ export interface LiveResources {
   readonly resources: Resources;
   /** The resources that the container runs with, as far as the kubelet reports them. */
   readonly actual: Resources;
-  /** The quantities that a resize by this program has set last. */
+  /** The quantities that were last set by a resize of this program. */
   readonly resized: readonly { readonly list: keyof Resources; readonly resource: string }[];
 }
 
@@ -121,15 +126,15 @@ export interface Resources {
 export interface PodRecord extends ObjectRecord, PodFacts {
   readonly clusterName: string;
   readonly node: string | null;
-  /** The uid of the object that controls it, or `null`. */
+  /** The uid of the object that controls the pod, or `null`. */
   readonly controller: string | null;
   readonly labels: Labels;
   readonly createdAt: string;
-  /** When the label of its revision was last set, or later; `null` if that cannot be determined. */
+  /** When the revision label was last set, or a later time; `null` if that cannot be determined. */
   readonly revisionSetAt: string | null;
-  /** The kubelet has not admitted it: the pod has failed, and none of its containers was ever created. */
+  /** Whether the kubelet has rejected the pod: the pod has failed, and none of its containers was ever created. */
   readonly rejected: boolean;
-  /** The digest to which the container runtime has resolved the image of mysqld, or `null` before that. */
+  /** The digest to which the container runtime has resolved the image of mysqld; `null` until it has done so. */
   readonly imageId: string | null;
   /** When condition Ready last changed, or `null`. */
   readonly readyChangedAt: string | null;
@@ -137,13 +142,13 @@ export interface PodRecord extends ObjectRecord, PodFacts {
   readonly containers: readonly ContainerRecord[];
   readonly initContainers: readonly ContainerRecord[];
   readonly deletionTimestamp: string | null;
-  /** Where its moco-agent listens; `null` for a part that is unknown or not declared. */
+  /** Where the pod's moco-agent listens. A field is `null` if it is unknown or not declared. */
   readonly agent: {
     readonly ip: string | null;
     readonly probePort: number | null;
     readonly metricsPort: number | null;
   };
-  /** `null` in the cache while the feature gate is off. */
+  /** In the cache, `null` while the feature gate is off. */
   readonly live: LivePod | null;
 }
 
@@ -151,21 +156,27 @@ export interface BudgetRecord
   extends ObjectRecord,
     Omit<BudgetFacts, 'ofMoco' | 'awaiting' | 'refusal' | 'refusedForSeconds'> {
   readonly selector: LabelSelector | null;
-  /** When the API server accepted the eviction of a pod, by the names of pods. */
+  /** When the API server accepted the eviction of each pod, by the pod's name. */
   readonly disruptedPods: Readonly<Record<string, string>>;
 }
 
-/** An active Job of a backup or a restore, no matter who created it: its pod runs or will run. */
+/** An active Job of a backup or a restore, no matter who created it. Its pod runs or will run. */
 export interface JobRecord extends ObjectRecord, Omit<BackupJobFacts, 'activeForSeconds'> {
   readonly clusterName: string;
-  /** When it started, or was created if it has not. */
+  /** When the Job started or, if it has not started, was created. */
   readonly startedAt: string;
 }
 
 /** The claim of a member's data. */
 export interface ClaimRecord extends ObjectRecord {
-  /** What this program has noted about its data, or `null`. */
+  /** What this program has recorded about the data, or `null`. */
   readonly data: DataRecord | null;
+}
+
+/** Cluster-scoped: its own `namespace` is empty. */
+export interface NodeRecord extends ObjectRecord {
+  /** Why the node is being taken out of service, in words that follow its name in a sentence, or `null`. */
+  readonly leaving: string | null;
 }
 
 /** Cluster-scoped: its own `namespace` is empty. */
@@ -189,11 +200,16 @@ export interface ClusterObjects {
   readonly pods: readonly PodRecord[];
   readonly budgets: readonly BudgetRecord[];
   readonly jobs: readonly JobRecord[];
-  /** The API server's message if Jobs can't be read, otherwise `null`. `jobs` is empty then. */
+  /** The API server's message if Jobs can't be read, otherwise `null`. If Jobs can't be read, `jobs` is empty. */
   readonly jobsUnreadable: string | null;
+  /**
+   * Members' pods that disappeared after their mysqld was killed, as far as this process observed it. Only the cache
+   * remembers them.
+   */
+  readonly killedPods?: readonly Pick<PodRecord, 'ordinal' | 'createdAt'>[];
 }
 
-/** The selectors by which a MySQLRolloutPolicy selects a MySQLCluster. */
+/** The properties by which a MySQLRolloutPolicy selects a MySQLCluster. */
 export interface Selectable {
   readonly namespace: string;
   readonly labels: Labels;

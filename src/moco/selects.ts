@@ -1,7 +1,7 @@
 import { object, objects, strings, text, texts } from '../base/json.ts';
 import type { LabelSelector } from './records.ts';
 
-/** The labels of a selector as an object has them. An absent one selects everything. */
+/** Reads a selector from an object. An absent selector selects everything. */
 export function selectorOf(raw: unknown): LabelSelector {
   const { matchLabels, matchExpressions } = object(raw);
   return {
@@ -15,8 +15,8 @@ export function selectorOf(raw: unknown): LabelSelector {
 }
 
 /**
- * Whether a `policy/v1` selector matches. An empty selector matches every pod of its namespace; an absent one matches
- * none. An operator that Kubernetes does not know matches, which can only delay a step.
+ * Whether a `policy/v1` selector matches. An empty selector matches every pod of its namespace, an absent selector
+ * matches none. An operator that Kubernetes does not know matches, which can only delay a step.
  */
 export function selects(selector: LabelSelector | null, labels: Readonly<Record<string, string>>): boolean {
   if (selector === null) return false;
@@ -26,7 +26,7 @@ export function selects(selector: LabelSelector | null, labels: Readonly<Record<
   );
 }
 
-/** Whether a value meets a requirement of a label selector. `null` for an operator that label selectors do not have. */
+/** Whether a value meets a requirement of a label selector. `null` if label selectors have no such operator. */
 export function meets(operator: string, values: readonly string[], value: string | undefined): boolean | null {
   switch (operator) {
     case 'In':

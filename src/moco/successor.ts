@@ -2,12 +2,12 @@ import { type Json, object, objects, text, texts } from '../base/json.ts';
 import { numberOf } from './in-place/quantity.ts';
 import { revisionHashLabel } from './names.ts';
 
-// The pod that would follow a member's pod, for dry runs, and how much of a quota would be left for it.
+// The pod that would replace a member's pod, for dry runs, and how much of a quota would be left for it.
 
 /**
  * The pod that the StatefulSet controller would create for a member from the StatefulSet's template (Kubernetes 1.36,
- * pkg/controller/statefulset/stateful_set_utils.go, newStatefulSetPod). It has no `blockOwnerDeletion`, for which some
- * installations require the right to the finalizers of the owner.
+ * pkg/controller/statefulset/stateful_set_utils.go, newStatefulSetPod). The owner reference has no
+ * `blockOwnerDeletion`, which in some installations requires a right on the finalizers of the owner.
  */
 export function successorOf(statefulSet: Json, revision: string, ordinal: number, name: string): Json {
   const { namespace, name: owner, uid } = object(statefulSet['metadata']);
@@ -46,7 +46,7 @@ export function successorOf(statefulSet: Json, revision: string, ordinal: number
 
 /**
  * The names of the PersistentVolumeClaims that a pod mounts and that may outlive it. The claim of an ephemeral volume
- * belongs to the pod, and is deleted along with it.
+ * belongs to the pod and is deleted with it.
  */
 export function claimsOf(pod: Json): readonly string[] {
   return objects(object(pod['spec'])['volumes'])
@@ -59,9 +59,9 @@ export const isTerminating = (raw: Json): boolean => text(object(raw['metadata']
 type Amounts = ReadonlyMap<string, number>;
 
 /**
- * Whether a quota that refuses a dry run would admit the pod once its predecessor is gone: the quota counts both.
- * `message` is the API server's (Kubernetes 1.36, plugin/pkg/admission/resourcequota): `exceeded quota: NAME,
- * requested: …, used: …, limited: …`, each with the resources that are short.
+ * Whether a quota that refuses a dry run would admit the pod once its predecessor is gone. Until then the quota counts
+ * both pods. `message` is the API server's (Kubernetes 1.36, plugin/pkg/admission/resourcequota): `exceeded quota:
+ * NAME, requested: …, used: …, limited: …`, each with the resources that are short.
  */
 export function fitsWithout(message: string, pod: Json): boolean {
   const [, quota] = cutAt(message, 'exceeded quota: ');
@@ -76,7 +76,7 @@ export function fitsWithout(message: string, pod: Json): boolean {
   });
 }
 
-/** The text before and after the first occurrence of `words`. Without one, the whole text and an empty one. */
+/** The text before and after the first occurrence of `words`. If there is none, the whole text and an empty text. */
 function cutAt(text: string, words: string): readonly [before: string, behind: string] {
   const at = text.indexOf(words);
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + words.length)];

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, type Json, object, text } from '../base/json.ts';
 
-// The differences between two pod templates, for people: what a rollout changes.
+// The differences between two pod templates, as people see them: what a rollout changes.
 
 export interface TemplateChange {
   /** The path of the field, such as `spec.containers[mysqld].image`. */
@@ -18,8 +18,8 @@ export interface TemplateDifference {
 }
 
 /**
- * The changes between two pod templates for the status, images first. Only the values of images are included:
- * environment, arguments and annotations may be secret, and more people can read the status than the pods.
+ * The changes between two pod templates for the status, images first. Values are included only for images: environment
+ * variables, arguments and annotations may be secret, and more people can read the status than the pods.
  */
 export function templateChanges(before: Json, after: Json): readonly TemplateChange[] {
   const changes = templateDifferences(before, after).map(changeOf);
@@ -38,16 +38,17 @@ function changeOf({ path, before, after }: TemplateDifference): TemplateChange {
   return { path, ...(from !== null && { from }), ...(to !== null && { to }) };
 }
 
-/** The pod template of a ControllerRevision, without the patch directive that Kubernetes stores in it. */
+/** The pod template of a ControllerRevision, without the patch directive that Kubernetes stores with it. */
 export function templateOf(revision: Json): Json {
   const { $patch: _, ...template } = object(object(object(revision['data'])['spec'])['template']);
   return template;
 }
 
 /**
- * The differences between two pod templates, with the values. Items of a list are matched by name if their names are
- * unique, otherwise by position. If their order differs, the difference has the names in order: a variable can only use
- * those before it, and init containers run one after another. Empty if and only if the templates are equal.
+ * The differences between two pod templates, with their values. Items of a list are matched by name if their names are
+ * unique, otherwise by position. If the order of the items differs, one difference lists the names in order: a variable
+ * can only refer to variables before it, and init containers run one after another. Empty if and only if the templates
+ * are equal.
  */
 export function templateDifferences(before: unknown, after: unknown, path = ''): readonly TemplateDifference[] {
   if (isDeepStrictEqual(before, after)) return [];
@@ -59,7 +60,7 @@ export function templateDifferences(before: unknown, after: unknown, path = ''):
   return all.length === 0 ? [{ path, before, after }] : all;
 }
 
-/** The order of the items whose names are in both lists. */
+/** The order of the items that both lists contain, by name. */
 function orderOf(before: unknown, after: unknown, path: string): readonly TemplateDifference[] {
   if (!isListOfNamed(before) || !isListOfNamed(after)) return [];
   const [left, right] = [before, after].map((list) => list.map(({ name }) => name));
@@ -72,7 +73,10 @@ const common = (names: readonly string[] = [], others: readonly string[] = []): 
 
 type Parts = ReadonlyMap<string, readonly [before: unknown, after: unknown]>;
 
-/** The parts of two values by the last segments of their paths; `null` if the values are compared as a whole. */
+/**
+ * Splits two values into parts. The key of a part is the last segment of its path. `null` if the values are compared as
+ * a whole.
+ */
 function partsOf(before: unknown, after: unknown): Parts | null {
   const [left, right] = [before ?? [], after ?? []];
   if (Array.isArray(before ?? after) && isListOfNamed(left) && isListOfNamed(right))

@@ -1,9 +1,10 @@
-// oxlint-disable no-restricted-imports -- for the type of what it bounds
+// oxlint-disable no-restricted-imports -- for the type of the connection that this file limits
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
 /**
- * A connection whose other side may send at most this many bytes in total. More bytes end it with the error `tooMany`.
+ * A connection on which the other side may send at most this many bytes in total. If it sends more, the connection ends
+ * with the error `tooMany`.
  */
 export class BoundedStream extends Duplex {
   readonly #socket: Socket;

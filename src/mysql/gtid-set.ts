@@ -1,20 +1,20 @@
 // Reads and subtracts sets of GTIDs, to find out which transactions a replica lacks.
 
-/** From and to, both inclusive. */
+/** The first and the last number of the interval. */
 type GtidInterval = readonly [from: number, to: number];
 
 /**
- * A set of GTIDs in the format of `@@gtid_executed`: `uuid:1-5:7, uuid:tag:1-3`. Each source, with its tag if it has
- * one, has disjoint intervals in ascending order.
+ * A set of GTIDs in the format of `@@gtid_executed`: `uuid:1-5:7, uuid:tag:1-3`. The key is a source, with its tag if
+ * it has one. The value lists disjoint intervals in ascending order.
  */
 export type GtidSet = ReadonlyMap<string, readonly GtidInterval[]>;
 
 const source = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** MySQL 8.3 and later. */
+/** Tags exist since MySQL 8.3. */
 const tag = /^[a-z_][a-z0-9_]{0,31}$/;
 const interval = /^(\d{1,15})(?:-(\d{1,15}))?$/;
 
-/** Throws on a text that is not a set of GTIDs. */
+/** Parses a set of GTIDs. Throws if the text is not one. */
 export function parseGtidSet(text: string): GtidSet {
   const found = new Map<string, GtidInterval[]>();
   for (const part of text.toLowerCase().replace(/\s+/g, '').split(',')) {
@@ -47,13 +47,13 @@ export function union(one: GtidSet, other: GtidSet): GtidSet {
   return new Map([...keys].map((key) => [key, merged([...(one.get(key) ?? []), ...(other.get(key) ?? [])])]));
 }
 
-/** The transactions that `one` has and `other` lacks. */
+/** The transactions that are in `one` but not in `other`. */
 export function subtract(one: GtidSet, other: GtidSet): GtidSet {
   const rest = [...one].map(([key, intervals]) => [key, without(intervals, other.get(key) ?? [])] as const);
   return new Map(rest.filter(([, intervals]) => intervals.length > 0));
 }
 
-/** The number of transactions. */
+/** The number of transactions in the set. */
 export const countGtids = (set: GtidSet): number =>
   [...set.values()].flat().reduce((sum, [from, to]) => sum + to - from + 1, 0);
 
@@ -67,7 +67,7 @@ function merged(intervals: readonly GtidInterval[]): readonly GtidInterval[] {
   return result;
 }
 
-/** Merges both sets. */
+/** Removes the intervals of `taken`, in one pass over both lists. */
 function without(intervals: readonly GtidInterval[], taken: readonly GtidInterval[]): readonly GtidInterval[] {
   const result: GtidInterval[] = [];
   let next = 0;

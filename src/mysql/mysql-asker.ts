@@ -21,14 +21,14 @@ export interface MysqlQuestion {
 }
 
 export interface MysqlAnswer extends Omit<Answers, 'isDenied'> {
-  /** Why no member could be asked, or why all refused: a sentence without a full stop. */
+  /** Why no member could be asked, or why every member refused, as a sentence without a full stop. */
   readonly problem: string | null;
 }
 
-/** Asks the members of a cluster. Never rejects. */
+/** Asks the members of a cluster about their MySQL servers. Never rejects. */
 export interface MysqlAsker {
   ask(question: MysqlQuestion, signal: AbortSignal): Promise<MysqlAnswer>;
-  /** How far the member is with the clone that it receives; `null` if its mysqld does not report it. */
+  /** The progress of the clone that the member receives; `null` if its mysqld does not report it. */
   cloneProgress(
     cluster: MysqlQuestion['cluster'],
     member: PodRecord,
@@ -36,27 +36,27 @@ export interface MysqlAsker {
   ): Promise<CloneProgress | null>;
 }
 
-/** The flags about the account. */
+/** The flags about the account's password and about the connection. */
 export interface MysqlAccess {
-  /** `{name}` stands for the name of the MySQLCluster. */
+  /** The name of the Secret, in which `{name}` stands for the name of the MySQLCluster. */
   readonly secretName: string;
   readonly tls: 'Prefer' | 'Require';
-  /** Path of a PEM file; read again each time. */
+  /** The path of a PEM file, which is read again each time. */
   readonly caFile: string | null;
 }
 
-/** The Secret that has the password for a cluster. */
+/** The name of the Secret that contains the password for a cluster. */
 export const secretNameOf = (template: string, clusterName: string): string =>
   template.replaceAll('{name}', clusterName);
 
-/** The maximum length of the API server's message. */
+/** Longer messages of the API server are truncated. */
 const mostCharacters = 300;
 
 /**
  * Queries members with the account that MOCO creates for reading. The password is read each time from a Secret (by
- * default MOCO's own), is not kept, and is sent only to the addresses of that cluster's pods. Unless a CA is pinned,
- * anyone who has such an address can get it, with any certificate or key: only after the login is it known whether the
- * server is the member.
+ * default MOCO's own). It is not kept, and is sent only to the addresses of that cluster's pods. Unless a CA is pinned,
+ * any server at such an address can get the password, with any certificate or key, because only the login shows whether
+ * the server is the member.
  */
 export class SecretAsker implements MysqlAsker {
   readonly #client: ApiClient;
@@ -98,7 +98,7 @@ export class SecretAsker implements MysqlAsker {
     return 'problem' in account ? null : readClone(this.#world, askedMember(member), account, signal);
   }
 
-  /** The account to use, or why there is none. */
+  /** Resolves to the account to use, or to the reason why there is none. */
   async #account(
     cluster: MysqlQuestion['cluster'],
     signal: AbortSignal,
@@ -150,7 +150,9 @@ const askedMember = ({ uid, name, agent }: PodRecord): AskedMember => ({
 
 interface Unread {
   readonly problem: string;
-  /** True if it stays like this until a person changes something. Otherwise the API server did not answer this time. */
+  /**
+   * True if the problem lasts until a person changes something. False if the API server just did not answer this time.
+   */
   readonly isLasting: boolean;
 }
 

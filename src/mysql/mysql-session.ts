@@ -1,6 +1,6 @@
-// One bounded conversation with a server that may be hostile: limits for time, bytes and packets.
+// One conversation with a server that may be hostile, with limits for time, bytes and packets.
 
-// oxlint-disable no-restricted-imports -- the one place where mysqld is reached
+// oxlint-disable no-restricted-imports -- the only file that connects to a mysqld
 import { connect, isIP } from 'node:net';
 import type { Connection, RowDataPacket } from 'mysql2';
 import { TimeLimit } from '../base/time-limit.ts';
@@ -8,7 +8,7 @@ import type { World } from '../base/world.ts';
 import { BoundedStream } from './bounded-stream.ts';
 
 export interface MysqlAddress {
-  /** The IP address of the pod: never a name, so that nothing is resolved. */
+  /** The IP address of the pod. It is never a name, so nothing is resolved. */
   readonly ip: string;
   readonly port: number;
 }
@@ -16,25 +16,25 @@ export interface MysqlAddress {
 export interface Account {
   readonly user: string;
   readonly password: string;
-  /** Default: TLS if the server offers it, with any certificate. */
+  /** By default TLS is used if the server offers it, with any certificate. */
   readonly tls?: MysqlTls;
 }
 
 export interface MysqlTls {
-  /** Without TLS the server gets neither name nor password. */
+  /** Whether TLS is required. If so, a server without TLS gets neither name nor password. */
   readonly required: boolean;
-  /** PEM of the CA that must have signed the certificate of the server; `null` accepts any certificate. */
+  /** The PEM of the CA that must have signed the certificate of the server; `null` accepts any certificate. */
   readonly ca: string | null;
 }
 
 const anyTls: MysqlTls = { required: false, ca: null };
 
-/** Rows as arrays, in the order of the columns; empty for a statement that is not a query. */
+/** Runs a statement. Returns rows as arrays, in the order of the columns; empty for a statement that is not a query. */
 export type SqlQuery = (sql: string) => Promise<readonly (readonly unknown[])[]>;
 
 /**
- * Why a mysqld has not answered. The message never contains words of the server, which could include user data or a
- * password: only the name of its error, or what this side has observed.
+ * Why a mysqld has not answered. The message never contains the server's own text, which could include user data or a
+ * password. It contains only the name of the server's error, or what this side has observed.
  */
 export class MysqlError extends Error {
   /** The server refuses the account. */
@@ -46,9 +46,9 @@ export class MysqlError extends Error {
   }
 }
 
-/** For the whole conversation: connection, handshake and all answers. */
+/** The time limit for the whole conversation: connection, handshake and all answers. */
 const conversationMilliseconds = 1000;
-/** The GTID sets of a long-lived server can take up several kilobytes. */
+/** A mebibyte is enough for the GTID sets of a long-lived server, which can take up several kilobytes. */
 const mostBytes = 1024 * 1024;
 const deniedCodes: ReadonlySet<string> = new Set([
   'ER_ACCESS_DENIED_ERROR',
@@ -58,9 +58,9 @@ const deniedCodes: ReadonlySet<string> = new Set([
 const noTls = 'HANDSHAKE_NO_SSL_SUPPORT';
 
 /**
- * One conversation with a mysqld, which may be any server: it costs at most a second and a bounded buffer. By default
- * with TLS if the server offers it; its certificate is not verified, since mysqld creates it itself. Rejects with
- * {@link MysqlError}.
+ * One conversation with a mysqld. The other side may be any server, so a conversation takes at most a second and a
+ * bounded buffer. By default TLS is used if the server offers it; the certificate is not verified, since mysqld creates
+ * it itself. Rejects with {@link MysqlError}.
  */
 export async function converse<T>(
   world: World,
@@ -69,7 +69,7 @@ export async function converse<T>(
   signal: AbortSignal,
   work: (query: SqlQuery) => Promise<T>,
 ): Promise<T> {
-  // The module is large, and loading it the first time may take longer than a conversation.
+  // The module is large, so loading it for the first time may take longer than a conversation.
   await import('mysql2');
   const limit = new TimeLimit(world, conversationMilliseconds, signal);
   const { required, ca } = account.tls ?? anyTls;
@@ -95,7 +95,8 @@ async function conversation<T>(
   work: (query: SqlQuery) => Promise<T>,
 ): Promise<T> {
   if (isIP(ip) === 0) throw new MysqlError('the pod has no IP address');
-  // Loaded only when it is used, because it is large. A bundle has only the default export of a CommonJS module.
+  // The module is large, so it is loaded only when it is used. A bundle contains only the default export of a CommonJS
+  // module.
   const { createConnection } = (await import('mysql2')).default;
   signal.throwIfAborted();
   const socket = new BoundedStream(
@@ -107,15 +108,15 @@ async function conversation<T>(
     ...account,
     host: ip,
     stream: socket,
-    // The limit above applies instead.
+    // The time limit for the whole conversation applies instead.
     connectTimeout: 0,
     rowsAsArray: true,
     supportBigNumbers: true,
     bigNumberStrings: true,
     dateStrings: true,
-    // No code is generated from what a server sends.
+    // Without this, mysql2 would generate code from what a server sends.
     disableEval: true,
-    // Certificates do not name the address of a pod, so only the CA can be verified.
+    // The certificate of a pod does not contain the pod's address, so only the CA can be verified.
     ...(tls && { ssl: ca === null ? { rejectUnauthorized: false } : { ca, rejectUnauthorized: true } }),
   });
   return new Promise<T>((resolve, reject) => {
@@ -139,7 +140,10 @@ async function conversation<T>(
   });
 }
 
-/** What mysql2 does not limit: packets after an error, and a line on stderr for each packet out of order. */
+/**
+ * Stops two things that mysql2 does not limit: its handling of packets after an error, and its line on stderr for each
+ * packet out of order.
+ */
 function guard(connection: Connection, fail: (error: unknown) => void): void {
   const parts = connection as Connection & { handlePacket: (packet?: unknown) => void };
   const handle = parts.handlePacket.bind(connection);
@@ -164,6 +168,6 @@ const codeOf = (error: unknown): string | undefined =>
 function mysqlErrorOf(error: unknown): MysqlError {
   if (error instanceof MysqlError) return error;
   const code = codeOf(error);
-  if (code === undefined) return new MysqlError('the answer is not that of a mysqld');
+  if (code === undefined) return new MysqlError('the answer is not from a mysqld');
   return new MysqlError(code, deniedCodes.has(code));
 }

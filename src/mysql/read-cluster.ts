@@ -14,11 +14,11 @@ import {
   type WhoItIs,
 } from './statements.ts';
 
-// What is asked of the members of a cluster, in which order, and when an answer counts as complete.
+// Which queries are sent to the members of a cluster, in which order, and when an answer counts as complete.
 
 export interface AskedMember {
   readonly uid: string;
-  /** The name of its pod, which is the host name of its mysqld. */
+  /** The name of the member's pod, which is also the host name of its mysqld. */
   readonly name: string;
   readonly address: MysqlAddress;
 }
@@ -27,43 +27,43 @@ export interface AskedCluster {
   /** `null` while no member serves as primary. */
   readonly primary: AskedMember | null;
   readonly replicas: readonly AskedMember[];
-  /** True before a switchover: then the writes that it would cut off are read as well. */
+  /** Whether a switchover comes next. If so, the open writes, which the switchover would cut off, are read as well. */
   readonly forSwitchover: boolean;
   readonly account: Account;
 }
 
 export interface Answers {
   readonly said: ReadonlyMap<string, MemberSaid>;
-  /** `null` if no switchover is next, or if the primary did not report them. */
+  /** The open writes. `null` if no switchover comes next, or if the primary did not report its writes. */
   readonly writes: readonly OpenWriteNow[] | null;
-  /** What each member that answers is, by the uid of its pod. */
+  /** What each member that answers reports about its server, by the uid of its pod. */
   readonly servers: ReadonlyMap<string, ServerSaid>;
-  /** Every member has refused the account. */
+  /** Whether every member has refused the account. */
   readonly isDenied: boolean;
 }
 
 export interface ServerSaid {
-  /** Such as `8.4.8`, or `null` if it is not that of a MySQL. */
+  /** A version such as `8.4.8`, or `null` if the server is not a MySQL. */
   readonly version: string | null;
-  /** The IP addresses of the replicas that are connected to it, of this cluster or another one. */
+  /** The IP addresses of the replicas that are connected to the member, from this cluster or another one. */
   readonly replicaAddresses: readonly string[];
 }
 
 /**
- * A replica never has exactly the transactions of a primary under load: it may catch up for this long while it is
- * queried.
+ * For how long a replica is queried while it catches up. Under load a replica never has exactly the transactions of the
+ * primary.
  */
 const catchUpMilliseconds = 700;
-/** How long to wait for the end of short writes. */
+/** How long to wait for short writes to end. */
 const quietMilliseconds = 400;
 const pauseMilliseconds = 50;
-/** InnoDB repeats its last answer about transactions if it is asked again within 100 ms. */
+/** If InnoDB is queried again within 100 ms, it repeats its last answer about transactions. */
 const refreshedMilliseconds = 150;
 
 /**
- * Asks the primary what it has committed, then every replica what it has received and applied of that. At the end,
- * right before a switchover, it asks the primary again about open writes. One connection at a time to each of them.
- * Never rejects.
+ * Asks the primary which transactions it has committed, then asks every replica which of these it has received and
+ * applied. Right before a switchover, asks the primary about open writes at the end. Has only one connection at a time
+ * to each member. Never rejects.
  */
 export async function readCluster(world: World, question: AskedCluster, signal: AbortSignal): Promise<Answers> {
   const { primary, replicas, forSwitchover, account } = question;
@@ -88,7 +88,7 @@ export async function readCluster(world: World, question: AskedCluster, signal: 
       const [answer] = kept;
       if (answer !== undefined) return answer;
       const { message, isDenied } =
-        error instanceof MysqlError ? error : new MysqlError('the answer is not that of a mysqld');
+        error instanceof MysqlError ? error : new MysqlError('the answer is not from a mysqld');
       if (isDenied) denied.add(member.uid);
       said.set(member.uid, { kind: 'unknown', message });
       return null;
@@ -118,7 +118,7 @@ export async function readCluster(world: World, question: AskedCluster, signal: 
   return { said, writes, servers, isDenied };
 }
 
-/** How far the member is with the clone that it receives; `null` if it does not report it. Never rejects. */
+/** The progress of the clone that the member receives; `null` if the member does not report it. Never rejects. */
 export async function readClone(
   world: World,
   member: AskedMember,
@@ -143,14 +143,14 @@ async function expectItself(query: SqlQuery, { name }: AskedMember): Promise<Who
 }
 
 /**
- * Records at once what counts against the step: the end of the conversation, such as its time limit, does not withdraw
- * it.
+ * Keeps an answer that counts against the step. If the conversation fails later, for example because time runs out, the
+ * kept answer is used.
  */
 type Keep<T> = (answer: T) => void;
 
 /**
- * The answer of a replica once it has received and applied everything that the primary had committed, or when time runs
- * out.
+ * Queries a replica until it has received and applied everything that the primary had committed, or until time runs
+ * out. Resolves to the last answer.
  */
 async function askCaughtUp(
   world: World,
@@ -184,7 +184,7 @@ async function askCaughtUp(
   }
 }
 
-/** The open writes at the first moment without any, or else when time runs out. */
+/** Waits until there are no open writes. If time runs out first, resolves to the writes that are open then. */
 async function quietest(
   world: World,
   query: SqlQuery,

@@ -9,13 +9,13 @@ import {
 } from '../core/on-demand-facts.ts';
 import { MysqlError, type SqlQuery } from './mysql-session.ts';
 
-// All queries to a mysqld, 8.0.22 or later: only about its own state, never for a row of a user's table, and never a
-// write.
+// All queries to a mysqld, 8.0.22 or later. They only read the state of the server. They never read a row of a user's
+// table, and never write.
 
-/** Times are compared in one time zone, and no statement runs longer than its caller waits. */
+/** Sets one time zone, so that times can be compared. Also ends statements that run longer than this program waits. */
 const session = "SET SESSION time_zone = 'SYSTEM', max_execution_time = 1000";
 
-/** If these are missing, the next statement finds no write, or no DDL statement, even if one is open. */
+/** Whether the required instrumentation is on. Without it, `openWritesSql` would miss open writes or DDL statements. */
 const showsWrites = `SELECT
   EXISTS (SELECT 1 FROM performance_schema.threads WHERE PROCESSLIST_ID = CONNECTION_ID()) AND
   EXISTS (SELECT 1 FROM performance_schema.setup_consumers WHERE NAME = 'global_instrumentation' AND ENABLED = 'YES') AND
@@ -23,14 +23,17 @@ const showsWrites = `SELECT
 
 const whoItIs = 'SELECT @@GLOBAL.hostname, @@GLOBAL.gtid_executed, @@GLOBAL.version';
 
-/** A cluster has a few replicas, and few other clusters replicate from it. */
+/** More than are ever needed: a cluster has a few replicas, and few other clusters replicate from it. */
 const mostReplicaAddresses = 50;
 
 /** The replicas that are connected to this mysqld, by the addresses of their connections. */
 const replicaAddressesSql = `SELECT DISTINCT PROCESSLIST_HOST FROM performance_schema.threads
   WHERE PROCESSLIST_COMMAND LIKE 'Binlog Dump%' LIMIT ${mostReplicaAddresses}`;
 
-/** The names of plugins and variables changed in MySQL 8.0.26; MOCO sets the old ones. A server has either of them. */
+/**
+ * The names of plugins and variables changed in MySQL 8.0.26; MOCO sets the old names. A server has either the old or
+ * the new ones.
+ */
 const semiSyncSql = `SELECT
   (SELECT SUM(VARIABLE_VALUE) FROM performance_schema.global_status
    WHERE VARIABLE_NAME IN ('Rpl_semi_sync_master_clients', 'Rpl_semi_sync_source_clients')),
@@ -41,7 +44,7 @@ const semiSyncSql = `SELECT
   EXISTS (SELECT 1 FROM performance_schema.global_status
    WHERE VARIABLE_NAME IN ('Rpl_semi_sync_slave_status', 'Rpl_semi_sync_replica_status') AND VARIABLE_VALUE = 'ON')`;
 
-/** 3030: another worker has failed. */
+/** Errors of replication, except error 3030, which only means that a different worker has failed. */
 const replicationSql = `SELECT @@GLOBAL.gtid_executed, c.RECEIVED_TRANSACTION_SET, c.SERVICE_STATE, c.LAST_ERROR_NUMBER, a.SERVICE_STATE,
   COALESCE(
     (SELECT MIN(LAST_ERROR_NUMBER) FROM performance_schema.replication_applier_status_by_worker
@@ -52,9 +55,10 @@ const replicationSql = `SELECT @@GLOBAL.gtid_executed, c.RECEIVED_TRANSACTION_SE
   JOIN performance_schema.replication_applier_status a USING (CHANNEL_NAME)`;
 
 /**
- * Sessions with an open transaction that has changed or locked rows, and those whose statement holds the lock that
- * every write and DDL statement takes (`LOCK TABLES … WRITE` too): read_only and closed connections cut these off.
- * Neither affects the applier of a primary that replicates from elsewhere. The clock of a server may go back.
+ * The writes that a switchover would cut off, because it sets read_only and closes connections. These are sessions with
+ * an open transaction that has changed or locked rows, and sessions with a statement that holds the lock of every write
+ * and DDL statement (also of `LOCK TABLES … WRITE`). A switchover does not cut off the applier of a primary that
+ * replicates from elsewhere. An age is never negative, although the clock of a server may go back.
  */
 const openWritesSql = `SELECT t.PROCESSLIST_ID, t.PROCESSLIST_USER, t.PROCESSLIST_HOST,
   GREATEST(0, COALESCE(TIMESTAMPDIFF(SECOND, x.trx_started, NOW()), t.PROCESSLIST_TIME, 0)),
@@ -75,9 +79,9 @@ const openWritesSql = `SELECT t.PROCESSLIST_ID, t.PROCESSLIST_USER, t.PROCESSLIS
 
 export interface WhoItIs {
   readonly hostname: string;
-  /** A set of GTIDs. */
+  /** The executed transactions, as a set of GTIDs. */
   readonly executed: string;
-  /** Such as `8.4.8`; `null` if it is not that of a MySQL. */
+  /** A version such as `8.4.8`; `null` if the server is not a MySQL. */
   readonly version: string | null;
 }
 
@@ -112,33 +116,36 @@ export async function askSemiSync(query: SqlQuery): Promise<SemiSync> {
 }
 
 export interface Channel {
-  /** A set of GTIDs. */
+  /** The executed transactions, as a set of GTIDs. */
   readonly executed: string;
-  /** A set of GTIDs. It may lack what has been applied. */
+  /** The received transactions, as a set of GTIDs. The set may lack transactions that have been applied. */
   readonly received: string;
   readonly receiver: ThreadState;
   readonly applier: ThreadState;
 }
 
-/** `null` if it is not a replica. MOCO sets up one channel. */
+/** `null` if the server is not a replica. MOCO sets up one channel. */
 export async function askReplication(query: SqlQuery): Promise<Channel | null> {
   const [row] = await query(replicationSql);
   if (row === undefined) return null;
   return {
     executed: textColumn(row[0]),
     received: textColumn(row[1]),
-    // CONNECTING receives nothing.
+    // A receiver in the state CONNECTING receives nothing.
     receiver: { runs: textColumn(row[2]) === 'ON', error: wholeColumn(row[3]) },
     applier: { runs: textColumn(row[4]) === 'ON', error: wholeColumn(row[5]) },
   };
 }
 
-/** One row for each stage of the last clone, which mysqld keeps until the next one (MySQL 8.4, "clone_progress"). */
+/**
+ * The table has one row for each stage of the last clone. mysqld keeps these rows until the next clone (MySQL 8.4,
+ * "clone_progress").
+ */
 const cloneSql = `SELECT
   (SELECT STAGE FROM performance_schema.clone_progress WHERE STATE = 'In Progress' LIMIT 1),
   SUM(DATA), SUM(ESTIMATE) FROM performance_schema.clone_progress`;
 
-/** How far this mysqld is with the clone that it receives. Rejects with `MysqlError` without the clone plugin. */
+/** The progress of the clone that this mysqld receives. Rejects with `MysqlError` if the server has no clone plugin. */
 export async function askClone(query: SqlQuery): Promise<CloneProgress> {
   const [row] = await query(cloneSql);
   if (row === undefined) throw notUsable();
@@ -149,10 +156,10 @@ const waits: readonly OpenWrite['waitsFor'][] = ['rowLock', 'metadataLock', 'ack
 /** Longer names are truncated. */
 const mostCharacters = 80;
 
-/** The age of the write is known, but not its time on this side's clock. */
+/** A write with its age. The time when it began, by this program's clock, is not known. */
 export type OpenWriteNow = Omit<OpenWrite, 'since'>;
 
-/** The writes that are open at that moment, the oldest first. */
+/** The writes that are open now, the oldest first. */
 export async function askOpenWrites(query: SqlQuery): Promise<readonly OpenWriteNow[]> {
   await query(session);
   const [shown] = await query(showsWrites);
@@ -167,7 +174,7 @@ export async function askOpenWrites(query: SqlQuery): Promise<readonly OpenWrite
   }));
 }
 
-/** A name in a message for people. */
+/** The name in a form that is safe in a message for people. */
 const printable = (value: unknown): string =>
   textColumn(value)
     .slice(0, mostCharacters)
@@ -185,4 +192,4 @@ function wholeColumn(value: unknown): number {
   return number;
 }
 
-const notUsable = (): MysqlError => new MysqlError('the answer is not that of a mysqld');
+const notUsable = (): MysqlError => new MysqlError('the answer is not from a mysqld');

@@ -2,21 +2,37 @@ import { type MySQLRollout, partialRecord, type RolloutRecord, rolloutKind, whol
 import { type PolicyRecord, policyKind, projectPolicy } from '../api/rollout-policy.ts';
 import { projectSequence, type SequenceRecord, sequenceKind } from '../api/rollout-sequence.ts';
 import { type Json, object } from '../base/json.ts';
+import { mysqldOf } from '../core/member.ts';
 import { sortedVersions } from '../core/mysql-versions.ts';
 import type { ReplicaCluster } from '../core/on-demand-facts.ts';
-import type { Unavailable } from '../kube/reflector.ts';
-import { jobs, namespaces, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
-import { keyOf, nameOf, Store, type Stored, splitKey } from '../kube/store.ts';
-import { clusterKind, clusterNameLabel } from '../moco/names.ts';
+import { isPossibleSize } from '../core/situation.ts';
 import {
-  jobSelector,
-  memberSelector,
+  type EvictionRecord,
+  evictionKind,
+  evictionSelector,
+  isRequested,
+  projectEviction,
+} from '../evictions/eviction.ts';
+import type { Unavailable } from '../kube/reflector.ts';
+import {
+  jobs,
+  namespaces,
+  nodes,
+  podDisruptionBudgets,
+  pods,
+  type ResourceKind,
+  statefulSets,
+} from '../kube/resource.ts';
+import { keyOf, nameOf, Store, type Stored, splitKey } from '../kube/store.ts';
+import { clusterKind, clusterNameLabel, jobSelector, memberSelector, statefulSetName } from '../moco/names.ts';
+import type { LeavingSigns } from '../moco/node-maintenance.ts';
+import { projectPod, projectSlimPod } from '../moco/pod-projection.ts';
+import {
   projectBudget,
   projectCluster,
   projectJob,
   projectNamespace,
-  projectPod,
-  projectSlimPod,
+  projectNode,
   projectStatefulSet,
 } from '../moco/projections.ts';
 import type {
@@ -25,6 +41,7 @@ import type {
   ClusterRecord,
   JobRecord,
   NamespaceRecord,
+  NodeRecord,
   PodRecord,
   Selectable,
   StatefulSetRecord,
@@ -34,11 +51,9 @@ import type {
 
 export interface UnavailableKind {
   readonly why: Unavailable;
-  /** The API server's words. */
+  /** The API server's message. */
   readonly message: string;
-  /**
-   * The controller is not meant to read it: with `--namespaces`, a kind without a namespace that it could never read.
-   */
+  /** Whether the controller is meant to read the kind. With `--namespaces` it never reads kinds without a namespace. */
   readonly isIntended: boolean;
 }
 
@@ -53,7 +68,7 @@ const byCluster = { cluster: ownerKey };
 export class Cache {
   readonly clusters = new Store<ClusterRecord>({ namespace: (cluster) => cluster.namespace });
   readonly statefulSets = new Store<StatefulSetRecord>(byCluster);
-  readonly pods = new Store<PodRecord>({ ...byCluster, address: ({ agent }) => agent.ip });
+  readonly pods = new Store<PodRecord>({ ...byCluster, address: ({ agent }) => agent.ip, node: ({ node }) => node });
   readonly budgets = new Store<BudgetRecord>({
     cluster: (budget) => namedCluster(budget),
     others: (budget) => (namedCluster(budget) === null ? budget.namespace : null),
@@ -63,22 +78,39 @@ export class Cache {
   readonly policies = new Store<PolicyRecord>({});
   readonly sequences = new Store<SequenceRecord>({});
   readonly namespaces = new Store<NamespaceRecord>({});
+  /** Empty unless the feature gate `EvictionRequests` is on. */
+  readonly evictions = new Store<EvictionRecord>({ pod: ({ namespace, pod }) => keyOf(namespace, pod.uid) });
+  /** Empty while the feature gate NodeMaintenance is off. */
+  readonly nodes = new Store<NodeRecord>({});
   readonly #unavailable = new Map<string, UnavailableKind>();
   readonly #availabilityListeners: (() => void)[] = [];
+  /**
+   * The last pods of members with a mysqld that was killed, by their names. A pod may be gone before a pass has seen
+   * how its mysqld ended. At most one pod for each member of a MySQLCluster.
+   */
+  readonly #killedPods = new Map<string, PodRecord>();
 
   constructor() {
+    this.pods.subscribe(({ before, after }) => {
+      if (after !== null || !hasEndedKilled(before)) return;
+      if (this.clusters.get(before.namespace, before.clusterName)) this.#killedPods.set(nameOf(before), before);
+    });
+    this.clusters.subscribe(({ before, after }) => {
+      if (after !== null) return;
+      for (const [name, pod] of this.#killedPods) if (ownerKey(pod) === nameOf(before)) this.#killedPods.delete(name);
+    });
     this.clusters.subscribe(({ before, after }) => {
       const rollout = before && !after ? this.rollouts.get(before.namespace, before.name) : undefined;
       if (rollout && !rollout.partial) this.rollouts.put(partialRecord(rollout.object));
     });
   }
 
-  /** Optional kinds. Their stores stay empty while the kinds cannot be read or do not exist. */
+  /** The optional kinds that cannot be read or do not exist. Their stores are empty. */
   get unavailable(): ReadonlyMap<string, UnavailableKind> {
     return this.#unavailable;
   }
 
-  /** `null` once the kind can be read. */
+  /** `unavailable` is `null` once the kind can be read. */
   setUnavailable(kind: string, unavailable: UnavailableKind | null): void {
     if (unavailable === null) this.#unavailable.delete(kind);
     else this.#unavailable.set(kind, unavailable);
@@ -94,7 +126,7 @@ export class Cache {
       for (const key of new Set([before, after].filter((object) => object !== null).map(ownerKey))) changed(key);
     };
     const all = (clusters: readonly ClusterRecord[]): void => clusters.map(nameOf).forEach(changed);
-    // An unknown object of the kind may concern any cluster.
+    // While a kind cannot be read, any of its objects may concern any cluster.
     this.#availabilityListeners.push(() => all(this.clusters.values()));
     this.clusters.subscribe(own);
     this.rollouts.subscribe(own);
@@ -104,17 +136,29 @@ export class Cache {
     this.budgets.subscribe(({ before, after }) => {
       for (const key of new Set([before, after].flatMap((budget) => this.#concerned(budget)))) changed(key);
     });
+    this.evictions.subscribe(({ before, after }) => {
+      // The cluster has to know which of its members must leave. It does not need heartbeats, which this program itself
+      // writes.
+      if ((before !== null && isRequested(before)) === (after !== null && isRequested(after))) return;
+      const key = this.clusterOf(after ?? before);
+      if (key !== null) changed(key);
+    });
     this.policies.subscribe(({ before, after }) => {
-      // Which clusters a policy selects depends on the labels of namespaces. Queueing all clusters is cheap.
+      // A policy may select any cluster, because it selects by the labels of namespaces as well. Queueing all clusters
+      // is cheap.
       if (before?.generation !== after?.generation) all(this.clusters.values());
     });
     this.namespaces.subscribe(({ before, after }) => {
       const name = after?.name ?? before?.name ?? '';
       if (!isSame(before?.labels, after?.labels)) all(this.clusters.by('namespace', name));
     });
+    // Clusters without members on the node may wait as well until the node is no longer being taken out of service.
+    this.nodes.subscribe(({ before, after }) => {
+      if ((before?.leaving ?? null) !== (after?.leaving ?? null)) all(this.clusters.values());
+    });
   }
 
-  /** Calls back after each change that the statuses of MySQLRolloutPolicies depend on. */
+  /** Calls `changed` after each change that may affect the statuses of MySQLRolloutPolicies. */
   onPolicyChange(changed: () => void): void {
     const on = <R extends Stored>(store: Store<R>, of: (record: R) => unknown): void => {
       store.subscribe(({ before, after }) => {
@@ -127,7 +171,7 @@ export class Cache {
     on(this.namespaces, ({ labels }) => labels);
   }
 
-  /** Calls back after each change that the shares of namespaces depend on, which policies set. */
+  /** Calls `changed` after each change that may affect the shares that policies set for namespaces. */
   onShareChange(changed: () => void): void {
     this.policies.subscribe(({ before, after }) => {
       if (before?.uid === after?.uid && before?.generation === after?.generation) return;
@@ -140,6 +184,12 @@ export class Cache {
     this.#availabilityListeners.push(() => {
       if (isSet()) changed();
     });
+  }
+
+  /** The key of the cluster that the Eviction's pod belongs to. `null` if the pod is no member or is not cached. */
+  clusterOf(eviction: EvictionRecord | null): string | null {
+    const pod = eviction && this.pods.get(eviction.namespace, eviction.pod.name);
+    return pod && pod.uid === eviction.pod.uid ? ownerKey(pod) : null;
   }
 
   /** The cached objects of a cluster, or `null` if there is no such MySQLCluster. */
@@ -155,11 +205,20 @@ export class Cache {
       budgets: [...this.budgets.by('cluster', key), ...this.budgets.by('others', namespace)],
       jobs: jobsUnreadable === null ? this.jobs.by('cluster', key) : [],
       jobsUnreadable,
+      killedPods: this.#killedPodsOf(cluster),
     };
   }
 
+  #killedPodsOf({ namespace, name, replicas }: ClusterRecord): NonNullable<ClusterObjects['killedPods']> {
+    if (this.#killedPods.size === 0 || !isPossibleSize(replicas)) return [];
+    return Array.from({ length: replicas }, (_, ordinal) => keyOf(namespace, `${statefulSetName(name)}-${ordinal}`))
+      .map((key) => this.#killedPods.get(key))
+      .filter((pod) => pod !== undefined);
+  }
+
   /**
-   * The clusters with a source elsewhere whose members have these IP addresses, with the oldest mysqld of each.
+   * The clusters that replicate from elsewhere and have a member at one of these IP addresses, each with the oldest
+   * MySQL version among its members.
    *
    * @param source the key of the cluster that they replicate from
    */
@@ -178,7 +237,7 @@ export class Cache {
     readonly policies: readonly PolicyRecord[];
     readonly cluster: Selectable;
   } {
-    // Labels that were read before the kind became unavailable may have changed since.
+    // If namespaces can no longer be read, labels that were read earlier may be out of date.
     const isKnown = !this.#unavailable.has(namespaces.kind);
     const namespaceLabels = (isKnown && this.namespaces.get('', namespace)?.labels) || null;
     return { policies: this.policies.values(), cluster: { namespace, labels, namespaceLabels } };
@@ -189,7 +248,10 @@ export class Cache {
     return unavailable === undefined || unavailable.why === 'NotFound' ? null : unavailable.message;
   }
 
-  /** MOCO's own budgets name their cluster. Any other budget may select any cluster of its namespace. */
+  /**
+   * The clusters that a budget concerns. MOCO's own budget names its cluster. Any other budget may select any cluster
+   * of its namespace.
+   */
   #concerned(budget: BudgetRecord | null): readonly string[] {
     if (budget === null) return [];
     const named = namedCluster(budget);
@@ -197,10 +259,15 @@ export class Cache {
   }
 }
 
-/** All records are made in the same function, so their fields have the same order. */
+const hasEndedKilled = (pod: PodRecord): boolean => pod.mysqldKilled && mysqldOf(pod)?.state === 'terminated';
+
+/** Comparing JSON is sufficient, because one function makes all records, with their fields in the same order. */
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** The only cluster whose pods a budget can select, if the budget names a cluster as MOCO's own does. */
+/**
+ * If the budget names a cluster, as MOCO's own budgets do, the key of that cluster. The budget can select pods of no
+ * other cluster.
+ */
 export function namedCluster({ namespace, selector }: BudgetRecord): string | null {
   const name = selector?.matchLabels[clusterNameLabel];
   return name === undefined ? null : keyOf(namespace, name);
@@ -213,13 +280,27 @@ export interface CachedKind<R extends Stored> {
   readonly project: (raw: Json) => R | null;
 }
 
-/** Calls back for each kind that decisions need. Clusters come first, and pods, the most numerous kind, last. */
+/** What is watched and kept in addition, for features that are off by default. */
+export interface Watched {
+  /** Whether pods are kept with the fields of running pods that updates in place need. */
+  readonly keepsLivePods: boolean;
+  /** What shows that a node is being taken out of service; `null` if nodes are not watched. */
+  readonly leavingSigns: LeavingSigns | null;
+  /** Whether Evictions of lifecycle.k8s.io are read. This needs the feature gate `EvictionRequests`. */
+  readonly readsEvictions?: boolean;
+}
+
+export const leastWatched: Watched = { keepsLivePods: false, leavingSigns: null };
+
+/**
+ * Calls `use` for each kind that decisions need. Clusters come first. Pods, the most numerous kind, come near the end.
+ */
 export function forEachCachedKind<Result>(
   cache: Cache,
-  keepsLivePods: boolean,
+  { keepsLivePods, leavingSigns: signs, readsEvictions = false }: Watched,
   use: <R extends Stored>(cached: CachedKind<R>) => Result,
 ): readonly Result[] {
-  const { clusters, rollouts, policies, sequences, budgets } = cache;
+  const { clusters, rollouts, policies, sequences, budgets, evictions } = cache;
   const labelSelector = memberSelector;
   return [
     use({ kind: clusterKind, store: clusters, project: projectCluster }),
@@ -228,13 +309,18 @@ export function forEachCachedKind<Result>(
     use({ kind: policyKind, store: policies, project: projectPolicy }),
     use({ kind: sequenceKind, store: sequences, project: projectSequence }),
     use({ kind: namespaces, store: cache.namespaces, project: projectNamespace }),
+    ...(signs === null ? [] : [use({ kind: nodes, store: cache.nodes, project: (raw) => projectNode(raw, signs) })]),
     use({ kind: podDisruptionBudgets, store: budgets, project: projectBudget }),
     use({ kind: jobs, labelSelector: jobSelector, store: cache.jobs, project: projectJob }),
     use({ kind: pods, labelSelector, store: cache.pods, project: keepsLivePods ? projectPod : projectSlimPod }),
+    // Evictions come after the pods, because the pod of an Eviction determines its cluster.
+    ...(readsEvictions
+      ? [use({ kind: evictionKind, labelSelector: evictionSelector, store: evictions, project: projectEviction })]
+      : []),
   ];
 }
 
-/** Clusters are listed first. The MySQLRollout of a cluster that appears later is read by name. */
+/** Clusters are listed first. If a cluster appears only later, its MySQLRollout is read by name. */
 function projectRolloutPartly(raw: Json, { clusters }: Pick<Cache, 'clusters'>): RolloutRecord {
   const rollout = { ...raw, metadata: object(raw['metadata']) } as unknown as MySQLRollout;
   const { namespace, name } = rollout.metadata;

@@ -25,28 +25,31 @@ export interface StatefulSetPatch {
   readonly spec?: Json;
 }
 
-/** A StatefulSet after a patch, and whether admission changed the probe of a dry run. */
+/**
+ * A StatefulSet after a patch. If the patch was a dry run, `probe` shows whether admission changed the probe
+ * annotation.
+ */
 export interface PatchedStatefulSet extends StatefulSetRecord {
   readonly probe: string | null;
 }
 
-/** The preconditions of a patch. With a resourceVersion, nothing may have changed since the object was read. */
+/** The preconditions of a patch. If a resourceVersion is given, the object must not have changed since it was read. */
 export type PatchedAs = Pick<StatefulSetRecord, 'namespace' | 'name' | 'uid'> & { readonly resourceVersion?: string };
 
-/** What the patch of a resized pod changes. */
+/** The changes that a pod still needs after its resize. */
 export type InPlacePatch = Omit<InPlaceChange, 'resources'>;
 
 const mergePatchType = 'application/merge-patch+json';
 const jsonPatchType = 'application/json-patch+json';
-/** Matches containers by their names. */
+/** For this patch type the API server matches containers by their names. */
 const strategicMergePatchType = 'application/strategic-merge-patch+json';
 
 /**
- * All reads and writes of one reconciliation. Writes that may disrupt a member, and a release, carry uid and
- * resourceVersion: each applies to exactly the object that was read, or fails with 409. The strategy and the current
- * revision are written no matter what else has changed, since MOCO or a pod that comes back may change the StatefulSet
- * all the time. Writes to pods and to the StatefulSet are sent once, because the confirmation would be too old for a
- * retry. Rejects with `ApiError`.
+ * All reads and writes of one reconciliation. A release, and every write that may disrupt a member, contains uid and
+ * resourceVersion: it applies to exactly the object that was read, or fails with 409. The strategy and the current
+ * revision are written no matter what else has changed, because MOCO or a pod that comes back may change the
+ * StatefulSet at any time. Writes to pods and to the StatefulSet are sent only once, because the confirmation would be
+ * too old for a retry. Rejects with `ApiError`.
  */
 export class ClusterApi extends StatusClient {
   readonly #isStillWanted: () => boolean;
@@ -62,17 +65,17 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * Returns a client that sends a write to pods or to the StatefulSet only while `isStillWanted` is true, even if
-   * the write had to wait.
+   * Returns a client that sends writes to pods and to the StatefulSet only while `isStillWanted` returns true. The
+   * client calls `isStillWanted` after the write has waited for the rate limit.
    */
   sendingWhile(isStillWanted: () => boolean): ClusterApi {
     return new ClusterApi(this.client, this.signal, isStillWanted, this.reservation);
   }
 
   /**
-   * Reserves the client's rate limit for everything that a disruption needs, then runs `work`, whose requests no longer
-   * wait for the rate limit. So there are never more disruptions being confirmed than the rate limit can serve.
-   * Resolves to `null` if the signal is aborted first.
+   * Reserves room in the client's rate limit for all requests of one disruption, and then runs `work`. The requests of
+   * `work` no longer wait. So the rate limit also bounds how many disruptions are confirmed at the same time. Resolves
+   * to `null` if the signal is aborted before `work` starts.
    */
   async withTokens<T>(
     known: ClusterObjects,
@@ -89,7 +92,7 @@ export class ClusterApi extends StatusClient {
     }
   }
 
-  /** Deletes the pod with its own grace period, never a shorter one. */
+  /** Deletes the pod with its own grace period, never with a shorter one. */
   deletePod(namespace: string, { name, uid, resourceVersion }: Target): Promise<unknown> {
     return this.#write({
       method: 'DELETE',
@@ -98,7 +101,7 @@ export class ClusterApi extends StatusClient {
     });
   }
 
-  /** Rejects with 429 if a PodDisruptionBudget refuses the eviction. */
+  /** Evicts the pod. Rejects with 429 if a PodDisruptionBudget refuses the eviction. */
   evictPod(namespace: string, { name, uid, resourceVersion }: Target): Promise<unknown> {
     return this.#write({
       method: 'POST',
@@ -112,7 +115,7 @@ export class ClusterApi extends StatusClient {
     });
   }
 
-  /** Notes on the claim which mysqld has started on its data. Rejects with 409 if the claim has changed. */
+  /** Records on the claim which mysqld has started on its data. Rejects with 409 if the claim has changed. */
   noteData({ namespace, name, uid, resourceVersion }: ClaimRecord, record: DataRecord): Promise<unknown> {
     return this.call({
       method: 'PATCH',
@@ -125,8 +128,8 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * The preflight pods that this program has created for a cluster. Requests about them are sent once: no other step of
-   * the pass waits for them.
+   * The preflight pods that this program has created for a cluster. Requests about preflight pods are sent only once,
+   * because the rest of the pass does not depend on them.
    */
   async listPreflightPods(namespace: string, clusterName: string, rolloutUid: string): Promise<readonly Json[]> {
     const query = { labelSelector: `${preflightLabel}=${clusterName}` };
@@ -134,7 +137,7 @@ export class ClusterApi extends StatusClient {
     return objects(list['items']).filter((pod) => isPreflightOf(rolloutUid, pod));
   }
 
-  /** Whether the installation lets this program create pods of preflights in the namespace (config/preflight). */
+  /** Whether the installation allows this program to create preflight pods in the namespace (config/preflight). */
   async mayPreflight(namespace: string): Promise<boolean> {
     const resourceAttributes = {
       group: rolloutKind.group,
@@ -151,7 +154,7 @@ export class ClusterApi extends StatusClient {
     return status?.allowed === true;
   }
 
-  /** Its name is the same for every attempt, so the next pass finds it. */
+  /** Every attempt uses the same name for the pod, so the next pass finds the pod by its name. */
   async createPreflightPod(body: Json, namespace: string): Promise<void> {
     await this.ask({ method: 'POST', path: path(pods, { namespace }), body });
   }
@@ -166,7 +169,7 @@ export class ClusterApi extends StatusClient {
     }
   }
 
-  /** A value of `null` removes the annotation. Resolves to the new resourceVersion of the object. */
+  /** Sets an annotation, or removes it if its value is `null`. Resolves to the new resourceVersion of the object. */
   annotate(
     kind: ResourceKind,
     namespace: string,
@@ -182,8 +185,9 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * Changes a running pod into what the revision would have created. The label is part of the patch: only then does the
-   * StatefulSet count the pod as updated. Resolves to the new resourceVersion. With `dryRun` nothing is stored.
+   * Changes a running pod so that it equals a new pod of the revision. The patch includes the revision's label, because
+   * without it the StatefulSet does not count the pod as updated. Resolves to the new resourceVersion. With `dryRun`
+   * nothing is stored.
    */
   updateInPlace(
     namespace: string,
@@ -201,8 +205,8 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * Resizes containers of a running pod, and changes nothing else: the API server ignores labels and images here.
-   * Resolves to the new resourceVersion. With `dryRun` nothing is stored.
+   * Resizes containers of a running pod. The same request cannot change anything else, because the API server ignores
+   * labels and images in it. Resolves to the new resourceVersion. With `dryRun` nothing is stored.
    */
   resizePod(
     namespace: string,
@@ -224,9 +228,9 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * Sets the current revision, and how many members have it, if both revisions are still as they were read: other
-   * changes do not matter. The API server repeats the patch itself if another write comes in between. Rejects with a
-   * 409 if a revision differs, or if the StatefulSet has another uid.
+   * Sets the current revision, and the number of members at that revision, if neither revision of the StatefulSet has
+   * changed since it was read. Other changes do not matter: if another write comes in between, the API server itself
+   * repeats the patch. Rejects with a 409 if a revision differs, or if the StatefulSet has a different uid.
    */
   async promoteRevision(
     { namespace, name, uid, currentRevision, updateRevision }: StatefulSetRecord,
@@ -279,7 +283,7 @@ export class ClusterApi extends StatusClient {
     return after.metadata.resourceVersion;
   }
 
-  /** Sent once, and only while it is still wanted. */
+  /** Sends the write once, and only while `isStillWanted` returns true. */
   #write<T>(call: OnceCall): Promise<T> {
     return this.call<T>({ ...call, priority: 'disrupt', retries: 0, isStillWanted: this.#isStillWanted });
   }

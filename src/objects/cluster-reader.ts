@@ -20,46 +20,45 @@ import {
 } from '../kube/resource.ts';
 import type { Priority, Reservation } from '../kube/token-bucket.ts';
 import { type ImageReport, imageReport } from '../moco/in-place/images.ts';
-import { clusterKind } from '../moco/names.ts';
-import {
-  jobSelectorOf,
-  projectBudget,
-  projectCluster,
-  projectJob,
-  projectPod,
-  projectStatefulSet,
-  statefulSetName,
-} from '../moco/projections.ts';
+import { clusterKind, jobSelectorOf, statefulSetName } from '../moco/names.ts';
+import { projectPod } from '../moco/pod-projection.ts';
+import { projectBudget, projectCluster, projectJob, projectStatefulSet } from '../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord, StatefulSetRecord } from '../moco/records.ts';
 import { selects } from '../moco/selects.ts';
 import { templateOf } from '../moco/template-changes.ts';
 
-// Every read that a pass may send about one cluster. A confirmation reads here, past the cache.
+// Every read that a pass may send about one cluster. A confirmation uses these reads, which bypass the cache.
 
 export interface LiveObjects {
   readonly objects: ClusterObjects;
   readonly rollout: MySQLRollout | null;
 }
 
-/** A request with the usual options. */
+/** The fields of a request for which there are no usual values. */
 export type OnceCall = Pick<Call, 'method' | 'path' | 'query' | 'body' | 'contentType'>;
 
 const pageSize = 500;
-/** One reason and one StatefulSet have only a few; a tenant may write any number. */
+/**
+ * Kubernetes writes only a few Events with the same reason about a StatefulSet, but a tenant may write any number of
+ * them.
+ */
 const mostEvents = 100;
 /**
- * The limit for a list that is read as a whole, in a namespace whose tenant may create any number of objects. The Job
- * of a backup has about 10 KB and some hundred values, an Event 1 KB.
+ * The limit for a list that is read without pages from a namespace in which a tenant may create any number of objects.
+ * The Job of a backup takes up about 10 KB and contains a few hundred values; an Event takes up 1 KB.
  */
 const mostListed = { mostBytes: 16 * 1024 * 1024, mostValues: 500_000 } as const;
 
-/** Reads one cluster without any cache: no resourceVersion, so that etcd's quorum answers. Rejects with `ApiError`. */
+/**
+ * Reads one cluster without any cache. Requests contain no resourceVersion, so they are quorum reads of etcd. Rejects
+ * with `ApiError`.
+ */
 export class ClusterReader {
   protected readonly client: ApiClient;
   protected readonly signal: AbortSignal;
   protected readonly reservation: Reservation | undefined;
 
-  /** All requests end with the signal. */
+  /** When the signal is aborted, all requests end. */
   constructor(client: ApiClient, signal: AbortSignal, reservation?: Reservation) {
     this.client = client;
     this.signal = signal;
@@ -67,9 +66,9 @@ export class ClusterReader {
   }
 
   /**
-   * Reads the newest version of everything in `known`, at first in parallel. If every object still has the
-   * resourceVersion in `known`, then all of them had it at the moment of this call. Otherwise everything is read again
-   * in order.
+   * Reads the newest version of everything in `known`, at first in parallel. If every object still has its
+   * resourceVersion from `known`, all objects were in that state at the same time, when this call began. Otherwise
+   * everything is read again in order.
    */
   async readNewest(known: LiveObjects): Promise<LiveObjects | null> {
     const unordered = await this.#readUnordered(known.objects);
@@ -77,18 +76,19 @@ export class ClusterReader {
   }
 
   /**
-   * Reads everything without a cache (no resourceVersion: quorum reads). The MySQLCluster is read last, since a
-   * failover shows there first. Resolves to `null` if it is gone. Objects are read by name: members have the ordinals
-   * of the StatefulSet, and `known` has the other objects of the cache. The API server answers a list of a kind without
-   * recent writes only once its own cache has caught up with all other kinds, which it checks every 100 ms
-   * (ConsistentListFromCache, Kubernetes 1.31 and later). So Jobs, which may have any name, are listed only if there
-   * may be one. The eviction itself enforces a budget that the cache does not know yet.
+   * Reads everything without a cache, as quorum reads without a resourceVersion. The MySQLCluster is read last, because
+   * a failover shows there first. Resolves to `null` if the MySQLCluster is gone. Objects are read by name: the names
+   * of members follow from the StatefulSet, and `known` contains the names of the other objects. A list of a kind
+   * without recent writes would take up to 100 ms: the API server answers only once its own cache has caught up with
+   * all other kinds, and checks that every 100 ms (ConsistentListFromCache, Kubernetes 1.31 and later). So Jobs, which
+   * may have any name, are listed only if there may be one. A budget that the cache does not know yet is missing here,
+   * but the API server applies it to the eviction.
    */
   async readAll(known: ClusterObjects): Promise<LiveObjects | null> {
     const first = await this.#allOrNone((reader) => reader.#readFirst(known));
     const next = await this.#allOrNone((reader) => reader.#readNext(known, first.statefulSet?.replicas ?? 0));
     const cluster = await this.#readCluster(known);
-    // The cache did not know of its backup policy.
+    // The cluster has a backup policy that the cache did not know yet, so Jobs are listed after all.
     const isMissed = next.listed === null && cluster?.hasBackupPolicy === true;
     return liveObjectsOf(cluster, first, isMissed ? { ...next, listed: await this.#listJobs(cluster) } : next);
   }
@@ -154,7 +154,10 @@ export class ClusterReader {
     }
   }
 
-  /** Reads an object with all its fields. Resolves to `null` if it is gone, or if the server has no such kind. */
+  /**
+   * Reads an object with all its fields. Resolves to `null` if the object does not exist, or if the server has no such
+   * kind.
+   */
   async read(kind: ResourceKind, place: ResourcePlace, priority: Priority = 'disrupt'): Promise<Json | null> {
     try {
       return await this.call<Json>({
@@ -171,8 +174,8 @@ export class ClusterReader {
   }
 
   /**
-   * Asks the API server to admit a pod, as a dry run: nothing is stored. Rejects with its answer, since it never admits
-   * a pod whose name exists.
+   * Asks the API server in a dry run whether it would admit a pod. Nothing is stored. Always rejects with the API
+   * server's answer, because a pod with this name already exists.
    */
   async tryToCreatePod(body: Json, namespace: string): Promise<void> {
     await this.ask({ method: 'POST', path: path(pods, { namespace }), query: { dryRun: 'All' }, body });
@@ -185,7 +188,9 @@ export class ClusterReader {
     return items(found);
   }
 
-  /** Reads the StatefulSet controller's newest message about a pod that it could not create, or `null`. */
+  /**
+   * Reads the StatefulSet controller's newest message about a pod that it could not create; `null` if there is none.
+   */
   async readCreateFailure({ namespace, name, uid }: StatefulSetRecord): Promise<string | null> {
     const fieldSelector = `regarding.kind=StatefulSet,regarding.name=${name},regarding.uid=${uid},reason=FailedCreate`;
     const list = await this.call<Json>({
@@ -200,7 +205,7 @@ export class ClusterReader {
   }
 
   /**
-   * Reads the pod template of a revision of the StatefulSet. Resolves to `null` if it is no longer kept. A
+   * Reads the pod template of a revision of the StatefulSet. Resolves to `null` if the revision is no longer kept. A
    * ControllerRevision has the name of the revision, which is also the value of the pods' label.
    */
   async readTemplate(namespace: string, revision: string): Promise<Json | null> {
@@ -218,7 +223,7 @@ export class ClusterReader {
     }
   }
 
-  /** Sent once, with a lower priority than the requests of steps: the caller will ask again. */
+  /** Sends the request once, with a lower priority than the requests of steps, because the caller asks again later. */
   protected ask<T>(call: OnceCall): Promise<T> {
     return this.call<T>({ ...call, priority: 'read', retries: 0 });
   }
@@ -227,26 +232,26 @@ export class ClusterReader {
     return this.client.call<T>({ ...call, signal: this.signal, reservation: this.reservation });
   }
 
-  /** If one of these reads fails, the others are aborted. */
+  /** Runs several reads. If one of them fails, the others are aborted. */
   #allOrNone<Found>(begin: (reader: ClusterReader) => Promise<Found>): Promise<Found> {
     return allOrAbort(this.signal, (signal) => begin(new ClusterReader(this.client, signal, this.reservation)));
   }
 }
 
 /**
- * Whether a list of Jobs is worth its time: people can create Jobs from the CronJob that MOCO keeps for a backup
- * policy.
+ * Whether Jobs have to be listed. If there is a backup policy, MOCO maintains a CronJob, and people can create Jobs
+ * from it.
  */
 const mayHaveJobs = ({ cluster, jobs: known }: ClusterObjects): boolean => cluster.hasBackupPolicy || known.length > 0;
 
-/** The StatefulSet, the MySQLRollout, the Jobs and the MySQLCluster. */
+/** The objects that are always read: the StatefulSet, the MySQLRollout, the Jobs and the MySQLCluster. */
 const readsOfOne = 4;
-/** First in parallel, and again in order if something has changed. */
+/** Everything is read once in parallel, and once more in order if something has changed. */
 const mostTimesRead = 2;
 
 /**
- * The largest number of reads of one confirmation, apart from policies. It grows only with the cluster's own members
- * and budgets.
+ * The largest number of reads in one confirmation, apart from policies. It depends only on how many members and budgets
+ * the cluster itself has.
  */
 export function mostReads(known: ClusterObjects): number {
   const replicas = Math.max(known.cluster.replicas, known.statefulSet?.replicas ?? 0);
@@ -255,7 +260,7 @@ export function mostReads(known: ClusterObjects): number {
 
 type ListedJobs = Pick<ClusterObjects, 'jobs' | 'jobsUnreadable'>;
 type ReadFirst = Pick<ClusterObjects, 'statefulSet' | 'budgets'> & Pick<LiveObjects, 'rollout'>;
-/** `listed` is `null` if there can be no Job. */
+/** `listed` is `null` if the Jobs were not listed. */
 type ReadNext = Pick<ClusterObjects, 'pods'> & { readonly listed: ListedJobs | null };
 
 const noJobs: ListedJobs = { jobs: [], jobsUnreadable: null };
@@ -267,8 +272,8 @@ const liveObjectsOf = (
 ): LiveObjects | null => cluster && { objects: { cluster, ...first, ...next, ...(listed ?? noJobs) }, rollout };
 
 /**
- * Whether two views of a cluster have the same objects, each in the same version. `read` has only the budgets that were
- * known.
+ * Whether two observations of a cluster contain the same objects in the same versions. `read` contains only budgets
+ * that were known before.
  */
 function isSameVersion(known: LiveObjects, read: LiveObjects): boolean {
   const names = budgetNames(known.objects);
@@ -282,7 +287,7 @@ function isSameVersion(known: LiveObjects, read: LiveObjects): boolean {
   return before.length === now.size && before.every((version) => now.has(version));
 }
 
-/** An RFC 3339 timestamp. Kubernetes' own controllers still write the deprecated fields. */
+/** The time of an Event, as an RFC 3339 timestamp. Kubernetes' own controllers still write the deprecated fields. */
 function happenedAt(event: Json): string {
   return (
     text(object(event['series'])['lastObservedTime']) ??
@@ -293,12 +298,15 @@ function happenedAt(event: Json): string {
 }
 
 /**
- * In addition to MOCO's own. A second budget already blocks the rollout: Kubernetes evicts no pod that several budgets
- * select.
+ * How many budgets are read in addition to MOCO's own. Two are enough, because a second budget already blocks the
+ * rollout: Kubernetes does not evict a pod that several budgets select.
  */
 const mostForeignBudgets = 2;
 
-/** MOCO's own budget, and others that are known to select a member. A tenant may create any number of them. */
+/**
+ * The names of MOCO's own budget and of other budgets that select a member. Their number is limited, because a tenant
+ * may create any number of budgets.
+ */
 function budgetNames({ cluster, pods: members, budgets }: ClusterObjects): readonly string[] {
   const own = statefulSetName(cluster.name);
   const foreign: string[] = [];
@@ -309,7 +317,10 @@ function budgetNames({ cluster, pods: members, budgets }: ClusterObjects): reado
   return [own, ...foreign];
 }
 
-/** The names that the StatefulSet gives its members, unless its size is invalid, and the names of other known pods. */
+/**
+ * The names that the StatefulSet gives its members, and the names of other known pods. If the StatefulSet's size is
+ * invalid, only the known pods count.
+ */
 function podNames({ cluster, pods: members }: ClusterObjects, replicas: number): readonly string[] {
   const given = Array.from(
     { length: isPossibleSize(replicas) ? replicas : 0 },

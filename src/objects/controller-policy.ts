@@ -4,9 +4,9 @@ import type { ApiClient } from '../kube/api-client.ts';
 import { ApiError } from '../kube/api-error.ts';
 import { leases, path } from '../kube/resource.ts';
 
-// Whether the ValidatingAdmissionPolicy that confines this program's own token is in force.
+// Whether a ValidatingAdmissionPolicy that is in force limits this program's own token.
 
-/** The policies of config/rbac. The first one checks every write, the others narrow it. */
+/** The policies of config/rbac. The first policy checks every write, and the others add restrictions. */
 export const controllerPolicies = [
   'controller.moco-rollout.io',
   'controller-evictions.moco-rollout.io',
@@ -18,8 +18,8 @@ const [everyWrite] = controllerPolicies;
 const againMilliseconds = 600_000;
 
 /**
- * Tries what the policy must refuse: a dry run that creates another lease, which this program's role allows. Resolves
- * to whether the policy refused it, and to `null` if something else did.
+ * Attempts a dry run that this program's role allows and the policy must refuse: creating a second lease. Resolves to
+ * whether the policy refused it, or to `null` if something else refused it.
  */
 export async function isPolicyInForce(
   client: ApiClient,
@@ -52,8 +52,8 @@ export interface PolicyWatch {
 }
 
 /**
- * Tries immediately and every ten minutes until the signal is aborted. Never rejects because of an answer of the API
- * server.
+ * Checks immediately and then every ten minutes until the signal is aborted. Never rejects because of an API server's
+ * response.
  */
 export async function watchPolicy(
   { client, world, log, namespace, show }: PolicyWatch,

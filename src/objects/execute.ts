@@ -19,10 +19,13 @@ import { adoptStatefulSet, type Kept, keepRevisions, releaseStatefulSet, type St
 
 // Carries out one step: it turns a decision of the core into a write, and the response into a result.
 
-/** The result of a step. `unknown`: it may or may not have happened. */
+/** The result of a step. `unknown` means that the step may or may not have happened. */
 export type StepResult = 'done' | 'refused' | 'conflict' | 'unknown';
 
-/** An own write that the cache must show before the next step, since older facts would lead to the same step again. */
+/**
+ * A write of this program that the cache must show before the next step. Otherwise outdated facts would lead to the
+ * same step again.
+ */
 export interface OwnWrite {
   readonly what: string;
   readonly uid: string;
@@ -37,9 +40,9 @@ export interface StepAnswer {
   readonly ownWrites: readonly OwnWrite[];
   /** The API server's message if it refused the step, otherwise `null`. */
   readonly message: string | null;
-  /** Whether the step was not sent because the confirmation was too old. */
+  /** Whether the confirmation was already too old, so that the step was not sent. */
   readonly tooLate: boolean;
-  /** The error to retry after a delay, if an immediate retry would fail in the same way. */
+  /** The error if an immediate retry would fail in the same way, so that the retry needs a delay. Otherwise `null`. */
   readonly failure: ApiError | null;
   /** What keeps the strategy of the StatefulSet, if a dry run of the step has shown it. */
   readonly strategyKeeper?: StrategyKeeper;
@@ -47,10 +50,10 @@ export interface StepAnswer {
 
 const revisionMissing = 'RevisionMissing';
 
-/** The cause in `details.causes` of a refused eviction (policy/v1). */
+/** The reason in `details.causes` by which the API server marks a refused eviction (policy/v1). */
 const disruptionBudgetCause = 'DisruptionBudget';
 
-/** Performs a single step. Throws only errors that are not the API server's response to the step. */
+/** Performs a single step. A response of the API server never makes it throw; other errors do. */
 export async function execute(
   step: Step,
   { objects: { cluster, statefulSet, pods }, rollout }: LiveObjects,
@@ -66,7 +69,7 @@ export async function execute(
     expected: { resourceVersion },
     sinceMilliseconds: now,
   });
-  /** `write` resolves to the StatefulSet after it, or to `null` if it is not known. */
+  /** `write` resolves to the StatefulSet after the write, or to `null` if the result is not known. */
   const ofStatefulSet = (
     write: (found: StatefulSetRecord) => Promise<StatefulSetRecord | null>,
   ): Promise<StepAnswer> => {
@@ -102,7 +105,7 @@ export async function execute(
       });
     case 'demote':
       return each(step.targets, async (target) => {
-        const annotations = { [demoteAnnotation]: annotationOn, [demotedForAnnotation]: step.revision };
+        const annotations = { [demoteAnnotation]: annotationOn, [demotedForAnnotation]: step.mark };
         const version = await api.annotate(podKind, namespace, target, annotations);
         return seen(`demotion of ${target.name}`, target.uid, version);
       });
@@ -114,8 +117,8 @@ export async function execute(
       });
     case 'release':
       return ofStatefulSet(async (found) => {
-        // Removed first, so that a release that is interrupted and repeated leaves nothing behind. A later adoption has
-        // nothing to wait for: the kubelet has long since restarted the containers.
+        // The annotation is removed first, so that nothing is left behind if the release is interrupted and repeated. A
+        // later adoption does not need the annotation, because by then the kubelet has restarted the containers.
         const noted = pods.filter(({ live }) => live?.annotations[restartInPlaceAnnotation] !== undefined);
         const removal = { [restartInPlaceAnnotation]: null };
         await Promise.all(noted.map((pod) => api.annotate(podKind, pod.namespace, pod, removal)));
@@ -154,7 +157,11 @@ const nothingDone: StepAnswer = {
   failure: null,
 };
 
-/** With a webhook a StatefulSet must not stay in that state. That is no failure, and the core does not ask again. */
+/**
+ * Adds to the answer whether a policy or a webhook enforces the strategy. If the label was not set, a webhook keeps the
+ * strategy, and the StatefulSet must not depend on a webhook while the rollout is held. That is not a failure, and the
+ * core does not try again.
+ */
 function withKeeper(answer: StepAnswer, kept: Kept | null): StepAnswer {
   if (kept === null) return answer;
   const { keeper: strategyKeeper, after } = kept;
@@ -163,7 +170,10 @@ function withKeeper(answer: StepAnswer, kept: Kept | null): StepAnswer {
   return { ...nothingDone, result: 'refused', message, strategyKeeper };
 }
 
-/** The StatefulSet controller uses the update revision if it does not find the current revision. */
+/**
+ * Rejects if the current revision no longer exists, because the StatefulSet controller would then use the update
+ * revision.
+ */
 async function assertRevision(revision: string, namespace: string, api: ClusterApi): Promise<void> {
   if ((await api.read(controllerRevisions, { namespace, name: revision })) !== null) return;
   const message = `the ControllerRevision ${revision} no longer exists, so lost members can't come back at it`;
@@ -171,9 +181,9 @@ async function assertRevision(revision: string, namespace: string, api: ClusterA
 }
 
 /**
- * Rejects with a 409 if the MySQLRollout has changed. Only the MySQLRollout shows whether a step ends a pod that is
- * terminating, and it is written before the pod terminates. So it is enough to read it after seeing the pod terminate.
- * The cache may be behind with one kind and not with another.
+ * Rejects with a 409 if the MySQLRollout has changed. Only the MySQLRollout shows whether a step is ending a
+ * terminating pod, and it is written before the pod terminates. So reading it after the pod was seen terminating is
+ * sufficient. The cache would not be sufficient, because it may be behind for one kind but not for another.
  */
 async function assertNewest(
   rollout: LiveObjects['rollout'],
@@ -186,7 +196,7 @@ async function assertNewest(
   throw new ApiError({ status: 409, reason: 'Conflict', message: 'the MySQLRollout has changed in the meantime' });
 }
 
-/** Writes to all targets in parallel. The worst result counts. */
+/** Writes to all targets in parallel. The result is the worst of the results of these writes. */
 async function each(targets: readonly Target[], write: (target: Target) => Promise<OwnWrite>): Promise<StepAnswer> {
   const answers = await Promise.all(
     targets.map(async (target): Promise<{ readonly target: Target; readonly answer: OwnWrite | ApiError }> => {
@@ -211,8 +221,8 @@ async function each(targets: readonly Target[], write: (target: Target) => Promi
 }
 
 /**
- * For people, who do not need to know the request of a step that came too late. If an eviction is refused, the message
- * of the cause has the name and the numbers of the budget.
+ * The error as a message for people. If the object has changed or is gone, the message says only that. If an eviction
+ * is refused, the message of the cause contains the name and the numbers of the budget.
  */
 function sentenceOf(error: ApiError): string {
   if (isConflict(error)) return 'it has changed in the meantime';
@@ -232,7 +242,7 @@ function worst(results: readonly StepResult[]): StepResult {
   return order.find((result) => results.includes(result)) ?? 'done';
 }
 
-/** The whole patch of a pod: the change, the revision, and which containers restart. */
+/** The whole patch of a pod: the changes, the revision, and the names of the containers that restart. */
 export function patchOf(
   {
     targets: [{ uid }],

@@ -1,29 +1,33 @@
 import { usualLease } from '../moco/lease-place.ts';
 import { clusterKind } from '../moco/names.ts';
 
-// The rights of the controller. Roles, the chart, the table in docs/security.md and `kubectl moco-rollout check` follow
-// from it.
+// The rights of the controller. The roles, the chart, the table in docs/security.md and `kubectl moco-rollout check`
+// are derived from this list.
 
 /**
  * Every right of the controller: its purpose, the code that uses it, and the rules of the admission policies that
  * confine it. `make docs` writes the roles of `config/rbac`, those of the chart and the table of docs/security.md from
- * here, and `check` looks for these rights. test/config/permissions.test.ts compares the rest.
+ * this list, and `check` looks for these rights. test/config/permissions.test.ts compares everything else with the
+ * list.
  */
 export interface Permission {
   readonly group: string;
   readonly resource: string;
   readonly verbs: readonly string[];
-  /** RBAC binds it to objects with these names. */
+  /** If set, RBAC grants the right only for objects with these names. */
   readonly names?: readonly string[];
-  /** Its purpose: a sentence without a subject and a full stop. */
+  /** The purpose of the right: a phrase that starts with a verb and has no full stop. */
   readonly why: string;
-  /** `file:word` for each place in `src` that uses it. */
+  /** Where `src` uses the right, as `file:word`. */
   readonly usedBy: readonly string[];
-  /** For a write, the beginning of each message with which the policies of `config/rbac` refuse everything else. */
+  /** For a write: how the messages begin with which the policies of `config/rbac` refuse every other write. */
   readonly confinedBy?: readonly string[];
-  /** Objects without a namespace: an installation for some namespaces works without them. */
+  /**
+   * The right concerns objects without a namespace. A controller that is limited to some namespaces works without the
+   * right.
+   */
   readonly isOfWholeCluster?: true;
-  /** Granted only together with the admission policies: without them it would allow too much. */
+  /** The right would allow too much without the admission policies, so it is granted only together with them. */
   readonly needsPolicy?: true;
 }
 
@@ -103,6 +107,7 @@ export const clusterPermissions: readonly Permission[] = [
       'the pod of a preflight names one node',
       'the pod of a preflight has images',
       'the pod of a preflight is one mysqld',
+      'the second container of a preflight',
       'the pod of a preflight has limits',
       'the pod of a preflight is not root',
       'the pod of a preflight has the ServiceAccount',
@@ -177,7 +182,7 @@ export const clusterPermissions: readonly Permission[] = [
     group: 'batch',
     resource: 'jobs',
     verbs: ['list', 'watch'],
-    why: 'find whether a backup runs, whoever has begun it',
+    why: 'find whether a backup runs, no matter who has begun it',
     usedBy: ['objects/watches.ts:jobs'],
   },
   {
@@ -265,9 +270,9 @@ export const clusterPermissions: readonly Permission[] = [
   {
     group: '',
     resource: 'nodes',
-    verbs: ['get', 'list'],
-    why: 'find whether a node takes the next pod of a member',
-    usedBy: ['objects/cluster-reader.ts:listNodes', 'objects/cluster-reader.ts:readImage'],
+    verbs: watched,
+    why: 'find whether a node takes the next pod of a member, and which nodes are being taken out of service',
+    usedBy: ['objects/cluster-reader.ts:listNodes', 'objects/cluster-reader.ts:readImage', 'objects/cache.ts:nodes'],
     isOfWholeCluster: true,
   },
   {
@@ -314,7 +319,7 @@ export const clusterPermissions: readonly Permission[] = [
   },
 ];
 
-/** In the namespace of the installation. */
+/** These rights are granted only in the namespace of the installation. */
 export const leaderElectionPermissions: readonly Permission[] = [
   {
     group: 'coordination.k8s.io',
@@ -335,7 +340,7 @@ export const leaderElectionPermissions: readonly Permission[] = [
   },
 ];
 
-/** With the feature gate `InPlaceUpdate` (config/in-place). */
+/** These rights are for the feature gate `InPlaceUpdate` (config/in-place). */
 export const inPlacePermissions: readonly Permission[] = [
   {
     group: '',
@@ -353,7 +358,26 @@ export const inPlacePermissions: readonly Permission[] = [
   },
 ];
 
-/** What `release` needs in addition. The chart grants it while it is being uninstalled. */
+/** These rights are for the feature gate `EvictionRequests` (config/eviction-requests). */
+export const evictionRequestPermissions: readonly Permission[] = [
+  {
+    group: 'lifecycle.k8s.io',
+    resource: 'evictions',
+    verbs: ['list', 'watch'],
+    why: 'find which members have to leave their nodes because their eviction was requested',
+    usedBy: ['objects/cache.ts:evictionKind'],
+  },
+  {
+    group: 'lifecycle.k8s.io',
+    resource: 'evictions/status',
+    verbs: ['patch'],
+    why: 'report whether such a member may go',
+    usedBy: ['evictions/eviction-client.ts:applyEntry'],
+    confinedBy: [...metadata, 'moco-rollout changes its own entry'],
+  },
+];
+
+/** The additional rights that `release` needs. The chart grants them while it is being uninstalled. */
 export const releasePermissions: readonly Permission[] = [
   {
     group: clusterKind.group,

@@ -10,12 +10,12 @@ import { clusterKind, rolloutCompleteCondition } from '../moco/names.ts';
 import type { ClusterObjects } from '../moco/records.ts';
 import { ClusterReader } from './cluster-reader.ts';
 
-// Writes that only report: statuses, conditions, and MySQLRollouts without settings.
+// Writes that only report: statuses and conditions, and new MySQLRollouts, which have no settings.
 
-/** How often MOCO may write the MySQLCluster between a read and a write here. */
+/** How often a write is attempted, because MOCO may write the MySQLCluster between the read and the write here. */
 export const mostTries = 3;
 
-/** Creates MySQLRollouts and replaces statuses: writes that report and never disrupt a member. */
+/** Creates MySQLRollouts and replaces statuses. These writes report something and never disrupt a member. */
 export class StatusClient extends ClusterReader {
   createRollout(cluster: ClusterObjects['cluster']): Promise<MySQLRollout> {
     const { namespace, name, uid } = cluster;
@@ -38,8 +38,8 @@ export class StatusClient extends ClusterReader {
   }
 
   /**
-   * Applies the fields of a field manager. Lists are read and written as a whole: the resourceVersion is the
-   * precondition, so that concurrent writers lose no entry.
+   * Applies the fields of one field manager. Lists are read and written as a whole. The resourceVersion is a
+   * precondition, so no entry of a concurrent writer is lost.
    */
   applyRollout(
     { metadata: { namespace, name, uid, resourceVersion } }: Pick<MySQLRollout, 'metadata'>,
@@ -62,9 +62,9 @@ export class StatusClient extends ClusterReader {
   }
 
   /**
-   * Replaces the status. Its resourceVersion is the precondition that rejects a second leader and detects a user's
-   * edit. Validation is strict: the API server refuses fields that its CRD does not know (400) instead of dropping
-   * them.
+   * Replaces the status. The resourceVersion of the MySQLRollout is the precondition: the write fails if a second
+   * leader or a user has changed the object. Validation is strict: the API server refuses fields that its CRD does not
+   * know (400) instead of dropping them.
    */
   async replaceRolloutStatus(
     rollout: MySQLRollout,
@@ -82,7 +82,9 @@ export class StatusClient extends ClusterReader {
     return usedOf(kept);
   }
 
-  /** For an object without a namespace. Rejects with 409 if it has changed since it was read. */
+  /**
+   * Replaces the status of an object without a namespace. Rejects with 409 if the object has changed since it was read.
+   */
   async replaceStatus(
     kind: ResourceKind,
     { name, uid, resourceVersion }: Pick<Stored, 'name' | 'uid' | 'resourceVersion'>,
@@ -98,8 +100,8 @@ export class StatusClient extends ClusterReader {
   }
 
   /**
-   * Removes our condition from the MySQLCluster, if it is there. Resolves to whether it is gone: MOCO may keep writing
-   * in between.
+   * Removes this program's condition from the MySQLCluster, if it is there. Resolves to `false` if it is still there
+   * because MOCO wrote in between each time.
    */
   async removeCompletion(cluster: ClusterObjects['cluster']): Promise<boolean> {
     if (cluster.rolloutComplete === null) return true;
@@ -110,8 +112,9 @@ export class StatusClient extends ClusterReader {
   }
 
   /**
-   * Conditions are an atomic list, hence GET, change, PUT. `change` gets the MySQLCluster with all its fields, and
-   * resolves to `null` if there is nothing to write. Resolves to `false` if other programs wrote in between too often.
+   * Reads the MySQLCluster, changes its conditions and writes it back, because conditions are an atomic list. `change`
+   * gets the MySQLCluster with all its fields, and resolves to `null` if there is nothing to write. Resolves to `false`
+   * if other programs wrote in between at every attempt.
    */
   async changeConditions(
     { namespace, name }: Pick<ClusterObjects['cluster'], 'namespace' | 'name'>,

@@ -1,6 +1,6 @@
 import { keepsRevisions as isKept } from '../core/adoption.ts';
 import type { ClusterSnapshot } from '../core/snapshot.ts';
-import { ApiError, isConflict, isInternalError, isInvalid } from '../kube/api-error.ts';
+import { ApiError, isConflict, isInternalError, isInvalid, isOfAnotherUid } from '../kube/api-error.ts';
 import {
   admissionProbeAnnotation,
   newPodsAtCurrentRevision,
@@ -13,15 +13,19 @@ import {
 import type { StatefulSetRecord } from '../moco/records.ts';
 import type { ClusterApi, PatchedStatefulSet, StatefulSetPatch } from './cluster-client.ts';
 
-// The program that replaces the pods of a StatefulSet: the writes of its strategy and its labels, each after a dry run.
+// Determines which program replaces the pods of a StatefulSet: writes its strategy and its labels, each after a dry
+// run.
 
-/** The reason of a failure that this program detects: a dry run showed that admission has no effect. */
+/** The reason of an error that this program creates itself, because a dry run showed that admission has no effect. */
 export const admissionNotInForce = 'AdmissionNotInForce';
 
-/** The reason of a refusal that this program detects: a dry run of a release would update members. */
+/**
+ * The reason of an error that this program creates itself, because a dry run showed that a release would update
+ * members.
+ */
 export const releaseUnsafe = 'ReleaseUnsafe';
 
-/** What keeps the strategy of StatefulSets with our label. */
+/** What keeps the strategy of StatefulSets with this program's label. */
 export type StrategyKeeper = NonNullable<ClusterSnapshot['strategyKeeper']>;
 
 function described(result: StatefulSetRecord | null): string {
@@ -35,8 +39,8 @@ function described(result: StatefulSetRecord | null): string {
 const notInForce = (message: string): ApiError => new ApiError({ status: 422, reason: admissionNotInForce, message });
 
 /**
- * Whether the error shows that admission has no effect. It does if another webhook made the object invalid, or if a
- * webhook panics. Missing permissions do not show that.
+ * Attempts a write. If another webhook makes the object invalid, or if a webhook panics, the error shows that admission
+ * has no effect. Missing permissions do not show that.
  */
 async function tryWrite<T>(write: () => Promise<T>, what: string): Promise<T> {
   try {
@@ -50,10 +54,10 @@ async function tryWrite<T>(write: () => Promise<T>, what: string): Promise<T> {
 const mostTries = 4;
 
 /**
- * Patches the StatefulSet with its uid as the only precondition, and again immediately after a 409. While a pod is
- * terminating or comes back, the status of its StatefulSet changes all the time, so a resourceVersion would be out of
- * date just when the write matters. Only for patches that mean the same no matter what else has changed. Rejects with a
- * 409 if a StatefulSet with another uid has the name.
+ * Patches the StatefulSet with its uid as the only precondition, and repeats the patch immediately after a 409. While a
+ * pod is terminating or coming back, the status of its StatefulSet changes all the time, so a resourceVersion would be
+ * outdated just when the write matters. Use it only for patches that mean the same no matter what else has changed.
+ * Rejects with a 409 if the StatefulSet of that name has a different uid.
  */
 async function whicheverVersion(
   { resourceVersion: _, ...statefulSet }: StatefulSetRecord,
@@ -65,31 +69,27 @@ async function whicheverVersion(
     try {
       return await api.patchStatefulSet(statefulSet, patch, dryRun);
     } catch (error) {
-      if (isAnother(error))
+      if (isOfAnotherUid(error))
         throw new ApiError({ status: 409, reason: 'Conflict', message: error.message, cause: error });
       if (!isConflict(error) || tries === mostTries) throw error;
     }
   }
 }
 
-/** Without a resourceVersion the API server treats another uid as a change of an immutable field. */
-const isAnother = (error: unknown): error is ApiError =>
-  error instanceof ApiError && isInvalid(error) && error.causes.some(({ field }) => field === 'metadata.uid');
-
 const request = (type: 'OnDelete' | 'RollingUpdate', partition: number | null = null) => ({
   updateStrategy: { type, rollingUpdate: partition === null ? null : { partition } },
 });
 const labels = { [strategyLabel]: strategyOnDelete, [newPodsLabel]: null };
 const setOnDelete: StatefulSetPatch = { labels, spec: request('OnDelete') };
-/** The strategy that the next writer of the StatefulSet may request. */
+/** Requests the strategy that MOCO's next write may request. */
 const requestRollingUpdate: StatefulSetPatch = { labels, spec: request('RollingUpdate') };
 
 /**
- * Sets the StatefulSet to OnDelete and adds the label that keeps it there, without the one for new pods. Two dry runs
- * come first: the same patch, and a patch that requests RollingUpdate, as MOCO's next write does. Nothing is written
- * unless both results have OnDelete and the label.
+ * Sets the StatefulSet to OnDelete and adds the label that keeps it there, but not the label for new pods. Two dry runs
+ * come first: one of the same patch, and one of a patch that requests RollingUpdate, as MOCO's next write does. Nothing
+ * is written unless both results have OnDelete and the label.
  *
- * The uid is the only precondition. The patch means the same no matter what else has changed: from then on only this
+ * The uid is the only precondition. The patch means the same no matter what else has changed: after it, only this
  * program replaces pods. MOCO writes some StatefulSets several times a second until they are adopted.
  */
 export async function adoptStatefulSet(
@@ -110,10 +110,10 @@ export async function adoptStatefulSet(
 }
 
 /**
- * Checks that admission resets MOCO's next write to partition = replicas, before the partition is lowered to the given
- * value. A dry run changes the partition and an annotation: MOCO's webhook, or that of the bundled partition driver,
- * must reset the partition. Without such a webhook the lowered partition would remain. Rejects if the partition is not
- * reset.
+ * Checks, before the partition is lowered to the given value, that admission sets it back to the number of replicas at
+ * MOCO's next write. A dry run changes the partition and an annotation. MOCO's webhook, or the one of the bundled
+ * partition driver, must then reset the partition. Without such a webhook the lowered partition would remain. Rejects
+ * if the partition is not reset.
  */
 export async function provePartitionHeld(
   statefulSet: StatefulSetRecord,
@@ -133,8 +133,8 @@ const isAtOnDelete = (result: StatefulSetRecord | null): boolean =>
 
 const label = { [newPodsLabel]: newPodsAtCurrentRevision };
 /**
- * It requests OnDelete, which changes nothing if the StatefulSet is at OnDelete. So RollingUpdate in the result shows
- * that admission set it, regardless of what the StatefulSet had.
+ * This patch requests OnDelete, which changes nothing if the StatefulSet is already at OnDelete. So if the result has
+ * RollingUpdate, admission has set it, whatever strategy the StatefulSet had before.
  */
 const probe: StatefulSetPatch = {
   labels: { [strategyLabel]: strategyOnDelete, ...label },
@@ -144,19 +144,21 @@ const probe: StatefulSetPatch = {
 
 export interface Kept {
   readonly keeper: StrategyKeeper;
-  /** `null` if nothing was written. */
+  /** The StatefulSet after the write; `null` if nothing was written. */
   readonly after: StatefulSetRecord | null;
 }
 
 /**
- * Adds the label by which admission keeps the StatefulSet at RollingUpdate with partition = replicas: new pods then
- * start at the current revision, and no pod is replaced. A dry run comes first. It also shows what keeps the strategy:
- * a webhook may be unavailable, and MOCO's partition controller would then update members of a held rollout, so with a
- * webhook a StatefulSet does not stay in that state.
+ * Adds the label that makes admission keep the StatefulSet at RollingUpdate with a partition equal to the number of
+ * replicas. New pods then start at the current revision, and no pod is replaced. A dry run comes first, and shows what
+ * keeps the strategy. If it is a webhook, a StatefulSet does not stay in that state while its rollout is held: the
+ * webhook may become unavailable, and MOCO's partition controller would then update members.
  *
- * Rejects with the reason `AdmissionNotInForce` if either result is different. The label is then removed again.
+ * Rejects with the reason `AdmissionNotInForce` if the result of the dry run or of the write is different. The label is
+ * then removed again.
  *
- * @param assertStillSo runs between the two, so that little time is left in which the facts that it checks may change
+ * @param assertStillSo runs between the dry run and the write, so that the facts that it checks have little time to
+ * change
  */
 export async function keepRevisions(
   statefulSet: StatefulSetRecord,
@@ -169,7 +171,7 @@ export async function keepRevisions(
   await assertStillSo();
   const after = await whicheverVersion(statefulSet, { labels: label }, api, false);
   if (isKept(after)) return { keeper, after };
-  // If the label stays, it is visible on the object: the next step removes it.
+  // If the removal fails, the object still shows the label, and the next step removes it.
   await whicheverVersion(statefulSet, { labels: { [newPodsLabel]: null } }, api, false).catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
   });
@@ -177,8 +179,8 @@ export async function keepRevisions(
 }
 
 /**
- * Resolves to what keeps the strategy, as a dry run shows. Rejects with the reason `AdmissionNotInForce` if nothing
- * does.
+ * Resolves to what keeps the strategy, according to a dry run. Rejects with the reason `AdmissionNotInForce` if the
+ * strategy is not kept.
  */
 export async function proveRevisionsKept(statefulSet: StatefulSetRecord, api: ClusterApi): Promise<StrategyKeeper> {
   const what = 'a dry run that lets new pods start at the current revision';
@@ -188,10 +190,11 @@ export async function proveRevisionsKept(statefulSet: StatefulSetRecord, api: Cl
 }
 
 /**
- * Removes our labels and restores rolling updates in a single patch. MOCO's webhook adds partition = replicas to a
- * patch without a partition, and panics if a patch adds a partition that was not there. Without MOCO's webhook the
- * patch must contain the partition. A dry run tries each form first: a form is sent only if its resulting partition
- * updates no member. If MOCO's native rolling update is forced, a partition is impossible and none is requested.
+ * Removes this program's labels and restores rolling updates in a single patch. If MOCO's webhook is installed, it adds
+ * a partition equal to the number of replicas to a patch without a partition, and it panics if a patch adds a partition
+ * that was not there. If the webhook is not installed, the patch must contain the partition. So a dry run tries each
+ * form first, and a form is sent only if the resulting partition updates no member. If MOCO's native rolling update is
+ * forced, there can be no partition, and none is requested.
  */
 export async function releaseStatefulSet(
   statefulSet: StatefulSetRecord,
@@ -205,8 +208,8 @@ export async function releaseStatefulSet(
       spec: request('RollingUpdate', partition),
     };
     const tried = await api.patchStatefulSet(statefulSet, patch, true).catch((error: unknown) => {
-      // A webhook that panics answers with 500, and the policy of config/rbac refuses a partition that updates members:
-      // the other form of the patch may succeed.
+      // If a webhook panics, it answers with 500. The policy of config/rbac refuses a partition that updates members.
+      // In both cases the other form of the patch may succeed.
       if (!(error instanceof ApiError) || !(isInternalError(error) || isInvalid(error))) throw error;
       reasons.push(error.message);
       return null;

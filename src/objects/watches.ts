@@ -1,13 +1,21 @@
 import type { Log, World } from '../base/world.ts';
+import { evictionKind } from '../evictions/eviction.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { Reflector, type ReflectorOptions } from '../kube/reflector.ts';
 import { jobs, namespaces } from '../kube/resource.ts';
 import type { Stored } from '../kube/store.ts';
 import { clusterKind } from '../moco/names.ts';
 import type { CacheMetrics } from '../telemetry/runtime-metrics.ts';
-import { type Cache, type CachedKind, forEachCachedKind, type UnavailableKind } from './cache.ts';
+import {
+  type Cache,
+  type CachedKind,
+  forEachCachedKind,
+  leastWatched,
+  type UnavailableKind,
+  type Watched,
+} from './cache.ts';
 
-// Lists and watches every kind into the cache, in an order that keeps memory low.
+// Lists and watches every kind into the cache, in an order that keeps memory usage low.
 
 interface Watch {
   readonly run: (signal: AbortSignal) => Promise<void>;
@@ -19,7 +27,7 @@ const clusterApi = `${clusterKind.group}/${clusterKind.version}`;
 const mocoMissing = `the API server does not serve ${clusterKind.kind}s as ${clusterApi}: MOCO is not installed, or its version is not supported; the controller waits until it does`;
 const mocoFound = `the API server has ${clusterKind.kind}s as ${clusterApi} now`;
 
-/** Keeps the cache up to date, for the given namespaces or, without any, for all of them. */
+/** Keeps the cache up to date, for the given namespaces or, if none are given, for all of them. */
 export class Watches {
   readonly #reflectors: readonly Watch[];
 
@@ -30,7 +38,7 @@ export class Watches {
     log: Log,
     namespaceNames: readonly string[],
     metrics?: CacheMetrics,
-    keepsLivePods = false,
+    watched: Watched = leastWatched,
   ) {
     const reflect = <R extends Stored>(
       { kind, labelSelector, store, project }: CachedKind<R>,
@@ -59,7 +67,7 @@ export class Watches {
     };
     const isInNamespaces = namespaceNames.length > 0;
     const scopes = isInNamespaces ? namespaceNames : [undefined];
-    /** A kind counts as readable once it can be read in every scope. */
+    /** Combines the scopes of a kind: the kind counts as readable once it can be read in all of them. */
     const inAll = (
       report: (first: UnavailableKind | null) => void,
       mayDoWithout: boolean,
@@ -75,19 +83,20 @@ export class Watches {
       });
     };
     let isMocoMissing = false;
-    /** Without MOCO there is nothing to do and nothing to wait for: clusters appear once it is installed. */
+    /** Without MOCO there are no clusters. They appear once MOCO is installed. */
     const reportMoco = (missing: UnavailableKind | null): void => {
       if (!isMocoMissing && missing !== null) log.warn({}, mocoMissing);
       if (isMocoMissing && missing === null) log.info({}, mocoFound);
       isMocoMissing = missing !== null;
     };
-    this.#reflectors = forEachCachedKind(cache, keepsLivePods, (cached) => {
+    this.#reflectors = forEachCachedKind(cache, watched, (cached) => {
       const { kind } = cached;
       if (kind === clusterKind) {
         const where = inAll(reportMoco, false);
         return scopes.map((scope) => reflect(cached, scope, { onlyWhere: 'NotFound', ...where(scope) }));
       }
-      if (kind.namespaced && kind !== jobs) return scopes.map((scope) => reflect(cached, scope, {}));
+      if (kind.namespaced && kind !== jobs && kind !== evictionKind)
+        return scopes.map((scope) => reflect(cached, scope, {}));
       const where = inAll((first) => cache.setUnavailable(kind.kind, first), isInNamespaces && !kind.namespaced);
       const named = kind === namespaces ? onlyNamed(cached, namespaceNames) : cached;
       return (kind.namespaced ? scopes : [undefined]).map((scope) => reflect(named, scope, where(scope)));
@@ -95,15 +104,15 @@ export class Watches {
   }
 
   /**
-   * Lists one kind after another, so that their pages do not accumulate in memory. Each watch continues from its list.
-   * Once aborted, the remaining watches end as soon as they start. Rejects with `RewoundError` after etcd was restored
-   * from a backup: nothing that this process remembers can be compared with what it reads from then on.
+   * Lists one kind after another, so that their pages do not accumulate in memory. Each watch continues from the list
+   * of its kind. After an abort, the remaining watches end as soon as they start. Rejects with `RewoundError` if etcd
+   * was restored from a backup, because nothing that this process remembers can then be compared with what it reads.
    */
   async run(signal: AbortSignal): Promise<void> {
     const running: Promise<void>[] = [];
     for (const reflector of this.#reflectors) {
       const run = reflector.run(signal);
-      // It may end before all of the watches are awaited.
+      // This watch may fail before all watches are awaited.
       run.catch(() => undefined);
       running.push(run);
       await reflector.synced;
@@ -115,7 +124,7 @@ export class Watches {
     return this.#reflectors.every((reflector) => reflector.hasSynced);
   }
 
-  /** Resolves once every kind has been listed, or when the run ends before that. */
+  /** Resolves once every kind has been listed, or when `run` ends. */
   async synced(): Promise<void> {
     await Promise.all(this.#reflectors.map((reflector) => reflector.synced));
   }

@@ -1,33 +1,36 @@
 import { UsageError } from '../failure.ts';
 import { type BindAddress, parseBindAddress } from '../telemetry/http-server.ts';
 
-// The kinds of flags: how a text becomes a value, what `--help` shows, and which error an invalid text causes.
+// The kinds of flags: how a text is parsed, what `--help` shows, and which error an invalid text causes.
 
 /** The result of parsing a flag. `expected` completes "Expected `--flag` to be …". */
 export type Parsed<T> =
   | { readonly kind: 'value'; readonly value: T }
-  /** `got`: the text to show, if parts of the original may be secret. */
+  /** `got` is shown instead of the original text if parts of the original may be secret. */
   | { readonly kind: 'unreadable'; readonly expected: string; readonly got?: string }
-  /** A whole sentence. */
+  /** `message` is a whole sentence. */
   | { readonly kind: 'problem'; readonly message: string };
 
-/** One flag: how people see it, and how its text becomes a value. */
+/** One flag: what users see, and how its text is parsed. */
 export interface Flag<T> {
-  /** Without the dashes in front of it. */
+  /** The name without the leading dashes. */
   readonly name: string;
-  /** As in `--help`: `<address>` is required, `[bool]` may be left out and then means `true`. */
+  /**
+   * The placeholder in `--help`. A value in angle brackets, such as `<address>`, is required. `[bool]` may be left out
+   * and then means `true`.
+   */
   readonly placeholder: string;
-  /** The default text, which is read by `parse` like any other. */
+  /** The default as text. `parse` reads it like any other text. */
   readonly defaultText: string;
   readonly description: string;
-  /** The JSON Schema of the Helm chart's value that becomes its text. */
+  /** The JSON Schema of the Helm chart's value that sets the flag. */
   readonly schema: JsonSchema;
   parse(text: string): Parsed<T>;
 }
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Creates a flag from its name, with its default text after a `=` if it has one. */
+/** Creates a flag from its name. If a `=` follows the name, the text after it is the default. */
 type Kind<T> = (nameAndDefault: string, description: string) => Flag<T>;
 
 export const kind =
@@ -37,7 +40,7 @@ export const kind =
     return { name, placeholder, defaultText, description, schema, parse };
   };
 
-/** The value of a flag's text. Throws `UsageError`. */
+/** Parses the text of a flag. Throws `UsageError`. */
 export function read<T>({ name, parse }: Pick<Flag<T>, 'name' | 'parse'>, given: string): T {
   const outcome = parse(given);
   if (outcome.kind === 'value') return outcome.value;
@@ -52,11 +55,13 @@ const someText = { type: 'string', minLength: 1 };
 
 export const text = (placeholder: string): Kind<string> => kind(placeholder, someText, value);
 
-/** `null` if it is not given. */
+/** A text; `null` if the flag is not given. */
 export const optionalText = (placeholder: string): Kind<string | null> =>
   kind(placeholder, someText, (given) => value(given === '' ? null : given));
 
-/** Reads the spellings of Go's strconv.ParseBool, which Kubernetes' flags accept; `null` for anything else. */
+/**
+ * Reads the spellings that Go's strconv.ParseBool accepts, as Kubernetes' flags do. Returns `null` for anything else.
+ */
 export function parseBoolean(given: string): boolean | null {
   if (/^(1|t|T|true|TRUE|True)$/.test(given)) return true;
   return /^(0|f|F|false|FALSE|False)$/.test(given) ? false : null;
@@ -79,18 +84,18 @@ export const integer = (lowest: number, highest: number): Kind<number> =>
     return read >= lowest && read <= highest ? value(read) : unreadable(`a whole number from ${lowest} to ${highest}`);
   });
 
-/** Above zero, fractions allowed. */
+/** A number above zero; fractions are allowed. */
 export const rate = kind('<number>', { type: 'number', exclusiveMinimum: 0 }, (given) => {
   const read = /^\d+(\.\d+)?$/.test(given) ? Number(given) : 0;
   return read > 0 && Number.isFinite(read) ? value(read) : unreadable('a number above zero');
 });
 
-/** Ten years. A much later date cannot be represented. */
+/** Ten years. Dates that are much further in the future cannot be represented. */
 const longestHours = 87_600;
 
 const millisecondsOf: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
-/** Reads a duration above zero as Go writes them (`15s`, `1m30s`, `1.5h`, `500ms`), in milliseconds. */
+/** Reads a duration above zero in Go's notation (`15s`, `1m30s`, `1.5h`, `500ms`), in milliseconds. */
 export function parseDuration(given: string): Parsed<number> {
   const parts = [...given.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/gy)];
   const milliseconds = parts.reduce(
@@ -109,24 +114,24 @@ const durationSchema = {
   not: { pattern: '^[^1-9]*$' },
 };
 
-/** Milliseconds, no more than `most`. */
+/** A duration in milliseconds, at most `most`. */
 export const durationUpTo = (most: number): Kind<number> =>
   kind('<duration>', durationSchema, (given) => {
     const read = parseDuration(given);
     return read.kind === 'value' && read.value > most ? unreadable(`a duration of at most ${most / 1000}s`) : read;
   });
 
-/** Milliseconds. */
+/** A duration in milliseconds. */
 export const duration = kind('<duration>', durationSchema, parseDuration);
 
-/** Milliseconds; `0` disables the wait. */
+/** A duration in milliseconds; `0` disables the wait. */
 export const interval = kind('<duration>', { anyOf: [durationSchema, { enum: [0, '0'] }] }, (given) => {
   if (/^0(ms|s|m|h)?$/.test(given)) return value(0);
   const read = parseDuration(given);
   return read.kind === 'value' ? read : unreadable('a duration such as 15s, 1m30s or 500ms, or 0 for none');
 });
 
-/** `null` if `0` disables the server. */
+/** The address of a server; `null` if `0` disables the server. */
 export const bindAddress = kind<BindAddress | null>('<address>', someText, (given) => {
   if (given === '0') return value(null);
   const address = parseBindAddress(given);
@@ -146,7 +151,7 @@ export const namespacePattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const namespaceSchema = { type: 'string', pattern: namespacePattern.source };
 const namespacesSchema = { type: 'array', items: namespaceSchema, uniqueItems: true };
 
-/** Names separated by commas, each once. Empty for every namespace. */
+/** Names of namespaces, separated by commas, without duplicates. An empty list means all namespaces. */
 export const namespaces = kind<readonly string[]>('<names>', namespacesSchema, (given) => {
   const names = given.split(',').map((name) => name.trim());
   if (names.length === 1 && names[0] === '') return value([]);
@@ -154,13 +159,30 @@ export const namespaces = kind<readonly string[]>('<names>', namespacesSchema, (
   return unreadable('names of namespaces separated by commas, such as a,b');
 });
 
+/** A qualified name of Kubernetes, such as that of a label, which may be followed by a value. */
+const keyPattern =
+  /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?(=[^,]{0,253})?$/;
+const mostKeys = 32;
+
+/** A list of at most 32 entries `KEY` or `KEY=VALUE`, separated by commas. It may be empty. */
+export const keys = kind<readonly string[]>(
+  '<keys>',
+  { type: 'array', items: { type: 'string', pattern: keyPattern.source }, maxItems: mostKeys, uniqueItems: true },
+  (given) => {
+    const names = given.split(',').map((name) => name.trim());
+    if (names.length === 1 && names[0] === '') return value([]);
+    if (names.length <= mostKeys && names.every((name) => keyPattern.test(name))) return value([...new Set(names)]);
+    return unreadable(`up to ${mostKeys} keys separated by commas, such as example.com/a,example.com/b=c`);
+  },
+);
+
 /** The name of one namespace; `null` if it is not given. */
 export const namespace = kind<string | null>('<name>', namespaceSchema, (given) => {
   if (given === '') return value(null);
   return namespacePattern.test(given) ? value(given) : unreadable('the name of a namespace');
 });
 
-/** The name of one namespace, where there has to be one. */
+/** The name of one namespace, which has to be given. */
 export const someNamespace = kind<string>('<namespace>', namespaceSchema, (given) =>
   namespacePattern.test(given) ? value(given) : unreadable('the name of a namespace'),
 );

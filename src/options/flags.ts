@@ -1,6 +1,7 @@
 import { partitionDrivers } from '../controller/facts/mode.ts';
 import { boundsOf, defaultPolicy } from '../core/policy.ts';
 import { usualLease } from '../moco/lease-place.ts';
+import { usualSigns } from '../moco/node-maintenance.ts';
 import {
   bindAddress,
   boolean,
@@ -10,6 +11,7 @@ import {
   type Flag,
   integer,
   interval,
+  keys,
   kind,
   namespace,
   namespaces,
@@ -23,8 +25,8 @@ import {
   url,
 } from './flag.ts';
 
-// The one list of the controller's flags and feature gates. The reference, the chart's schema and the plugin's
-// `--assume` follow from it.
+// The only list of the controller's flags and feature gates. The reference, the chart's schema and the plugin's
+// `--assume` are derived from this list.
 
 interface FeatureGate {
   readonly stage: 'ALPHA' | 'BETA' | 'GA';
@@ -32,7 +34,7 @@ interface FeatureGate {
   readonly description: string;
 }
 
-/** Every feature gate, in the manner of Kubernetes' `component-base/featuregate`. */
+/** Every feature gate, in the form that Kubernetes' `component-base/featuregate` uses for gates. */
 export const featureGates = {
   UpdateStrategyOnDelete: {
     stage: 'ALPHA',
@@ -44,11 +46,23 @@ export const featureGates = {
     enabledByDefault: false,
     description: 'running pods are changed if an update does not need to restart mysqld (setting inPlace)',
   },
+  NodeMaintenance: {
+    stage: 'ALPHA',
+    enabledByDefault: false,
+    description:
+      'nodes are watched, and members leave nodes that are being taken out of service (setting nodeMaintenance)',
+  },
   ReplicationFacts: {
     stage: 'ALPHA',
     enabledByDefault: false,
     description:
       'MySQL itself is queried before a member is replaced: what replicas have received and applied, and which writes are open',
+  },
+  EvictionRequests: {
+    stage: 'ALPHA',
+    enabledByDefault: false,
+    description:
+      'EvictionRequests of Kubernetes 1.37 (lifecycle.k8s.io/v1alpha1) are answered: a member that has to leave goes once the primary has moved (setting nodeMaintenance)',
   },
 } as const satisfies Readonly<Record<string, FeatureGate>>;
 
@@ -58,7 +72,8 @@ type FeatureGates = Readonly<Record<FeatureGateName, boolean>>;
 const names = Object.keys(featureGates) as FeatureGateName[];
 
 /**
- * Reads `A=true,B=false`; gates that are not named keep their defaults. If a gate is named twice, the last one counts.
+ * Reads a text such as `A=true,B=false`. Gates that the text does not name have their defaults. If a gate is named
+ * twice, the last value counts.
  */
 function parseFeatureGates(text: string): Parsed<FeatureGates> {
   const defaults = names.map((name) => [name, featureGates[name].enabledByDefault]);
@@ -95,8 +110,8 @@ export const mysqlTlsModes = ['Prefer', 'Require'] as const;
 export const logFormats = ['json', 'text'] as const;
 
 /**
- * Every flag of the controller by the field of its value, in the order of `--help`. Names and defaults follow
- * Kubernetes' own programs.
+ * Every flag of the controller, in the order of `--help`, by the name of the field in `Options`. Names and defaults of
+ * flags follow Kubernetes' own programs.
  */
 export const flags = {
   kubeconfigPath: optionalText('<path>')('kubeconfig', 'kubeconfig file; defaults to the ServiceAccount of the pod'),
@@ -106,7 +121,7 @@ export const flags = {
     parseFeatureGates,
   )(
     'feature-gates',
-    // One line for each gate, as in Kubernetes' own programs.
+    // The help text has one line for each gate, as in Kubernetes' own programs.
     `comma-separated list of NAME=true|false:\n${Object.entries(featureGates)
       .map(([name, { stage, enabledByDefault }]) => `${name}=true|false (${stage} - default=${enabledByDefault})`)
       .join('\n')}`,
@@ -179,11 +194,11 @@ export const flags = {
   ),
   mocoLeaseNamespace: someNamespace(
     `moco-lease-namespace=${usualLease.namespace}`,
-    'namespace of the Lease by which moco-controller elects its leader: that of its pod',
+    'namespace of the Lease with which moco-controller elects its leader, which is that of its pod',
   ),
   mocoLeaseName: objectName(
     `moco-lease-name=${usualLease.name}`,
-    'name of the Lease by which moco-controller elects its leader: its --leader-election-id',
+    'name of the Lease with which moco-controller elects its leader, which is its --leader-election-id',
   ),
   partitionDriver: choice(partitionDrivers)(
     'partition-driver=moco',
@@ -225,6 +240,10 @@ export const flags = {
     'dry-run-pods=true',
     'check by dry runs whether the next pod of a member would be admitted; needs the right to create pods, which an installation without the ValidatingAdmissionPolicies does not grant',
   ),
+  evictionRequestTimeoutMilliseconds: durationUpTo(86_400_000)(
+    'eviction-request-timeout=1h',
+    'with EvictionRequests, how long an eviction is held up for a member that may not go yet, at most 24h; then Kubernetes evicts it as its PodDisruptionBudget allows',
+  ),
   maxOverrideMilliseconds: duration(
     'max-override-duration=24h',
     'how long a rule may be overridden: an override that ends later has no effect until then',
@@ -253,6 +272,14 @@ export const flags = {
     'prometheus-proxy-url',
     'address of the proxy for --prometheus-url, http or https; variables such as HTTPS_PROXY are ignored',
   ),
+  leavingNodeTaints: keys(
+    `leaving-node-taints=${usualSigns.taints.join()}`,
+    'with NodeMaintenance, keys of taints, separated by commas: a node with one of them is being taken out of service, like a cordoned one',
+  ),
+  leavingNodeAnnotations: keys(
+    'leaving-node-annotations',
+    'with NodeMaintenance, annotations by which a tool announces that it takes a node out of service: KEY or KEY=VALUE, separated by commas',
+  ),
   mysqlSecretName: text('<secret>')(
     'mysql-secret-name=moco-{name}',
     'with ReplicationFacts, the Secret in the namespace of each cluster that has READONLY_PASSWORD; {name} stands for the name of the MySQLCluster; the default is the Secret of MOCO, which has the passwords of all its accounts',
@@ -270,8 +297,8 @@ export const flags = {
 } as const;
 
 /**
- * The values of all flags: durations in milliseconds, intervals in milliseconds with 0 for none, limits with 0 for
- * none, and `null` for values that are not given or disabled.
+ * The values of all flags. Durations and intervals are in milliseconds. An interval or a limit of 0 means that there is
+ * none. `null` means that the value is not given or that it is disabled.
  */
 export type Options = {
   readonly [Field in keyof typeof flags]: (typeof flags)[Field] extends Flag<infer Value> ? Value : never;

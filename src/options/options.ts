@@ -5,23 +5,23 @@ import { showBindAddress } from '../telemetry/http-server.ts';
 import { type Flag, read } from './flag.ts';
 import { flags, type Options } from './flags.ts';
 
-// Reads the command line of the controller, and refuses flags that contradict each other before anything is started.
+// Reads the command line of the controller, and rejects flags that contradict each other before anything is started.
 
 export type OptionsParsed =
   | { readonly kind: 'options'; readonly options: Options }
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version'; readonly text: string }
-  /** One sentence for standard error; the exit status is 2. */
+  /** `message` is one sentence for standard error. The program then exits with status 2. */
   | { readonly kind: 'usage-error'; readonly message: string };
 
 const helpWidthColumns = 100;
 
-/** client-go's JitterFactor: a lease has to outlive one jittered retry. */
+/** client-go's JitterFactor. A lease has to last longer than one retry with jitter. */
 const retryJitterFactor = 1.2;
 
 /**
- * Reads the arguments after the program's name. Accepts `--flag=value` and `--flag value`; if a flag is given twice,
- * the last one counts, except for `--feature-gates`, which are merged. Prints nothing and never exits.
+ * Reads the arguments after the program's name. Accepts `--flag=value` and `--flag value`. If a flag is given twice,
+ * the last value counts, except that the values of `--feature-gates` are merged. Prints nothing and never exits.
  */
 export function parseOptions(argv: readonly string[]): OptionsParsed {
   const command = makeCommand();
@@ -48,7 +48,7 @@ function makeCommand(): Command {
       styleTitle: (title) => title.replace('Options', 'Flags'),
     });
   for (const { name, placeholder, defaultText, description } of Object.values<Flag<unknown>>(flags)) {
-    const shown = defaultText === '' ? description : `${description} (default ${defaultText})`;
+    const shown = defaultText === '' ? description : `${description} (default ${defaultText.replaceAll(',', ', ')})`;
     const option = new Option(`--${name} ${placeholder}`, shown);
     const addUp = (text: string, before: string | undefined) => (before === undefined ? text : `${before},${text}`);
     command.addOption(name === 'feature-gates' ? option.argParser(addUp) : option);
@@ -89,6 +89,9 @@ function* contradictions(options: Options): Iterable<string> {
   }
   if (options.leaderElect && options.kubeconfigPath !== null && options.leaderElectionNamespace === null) {
     yield 'Expected --leader-election-namespace with --leader-elect and --kubeconfig, got none; only a pod has a namespace to use instead.';
+  }
+  if (options.featureGates.EvictionRequests && !options.featureGates.NodeMaintenance) {
+    yield 'Expected the feature gate NodeMaintenance with EvictionRequests: it moves members that have to leave. Write --feature-gates=NodeMaintenance=true,EvictionRequests=true.';
   }
   if (options.webhookBindAddress !== null && options.certDir === '') {
     yield 'Expected --cert-dir to be a directory, got nothing; to run without the webhook pass --webhook-bind-address=0.';

@@ -3,7 +3,7 @@ import type { FleetLimits } from '../controller/fleet/fleet-limits.ts';
 import { type Flag, read } from './flag.ts';
 import { flags, type Options } from './flags.ts';
 
-/** The annotation of the controller's lease with the leader's flags for decisions. */
+/** The annotation on the controller's lease that contains those flags of the leader that affect decisions. */
 export const flagsAnnotation = 'moco-rollout.io/flags';
 
 const published = [
@@ -38,11 +38,11 @@ export const fleetLimitsOf = (options: PublishedOptions): FleetLimits => ({
   partitionUpdateIntervalSeconds: options.partitionUpdateIntervalMilliseconds / 1000,
 });
 
-/** The value of the annotation: a JSON object of the values by the fields of `Options`. */
+/** The value of the annotation: a JSON object with the values of the flags. The keys are the fields of `Options`. */
 export const publish = (options: Options): string =>
   JSON.stringify(Object.fromEntries(published.map((field) => [field, options[field]])));
 
-/** The built-in default if the annotation has no value that this version can read. */
+/** Reads the annotation. If this version cannot read the value of a flag, the built-in default applies. */
 export function readPublished(annotation: string | undefined): PublishedOptions {
   const given = parse(annotation);
   const values = published.map((field) => {

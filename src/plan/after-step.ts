@@ -1,15 +1,20 @@
 import type { Step } from '../core/decision.ts';
 import { afterResize, changed, handedOn, replaced, withoutDemotion, withStatefulSet } from '../core/expected.ts';
-import type { ClusterSnapshot } from '../core/snapshot.ts';
+import type { ClusterSnapshot, MemberFacts } from '../core/snapshot.ts';
+import { replacesForRevision } from '../core/step.ts';
 
-/** The facts after the step has taken effect and everything has started. */
+const sameRevision = ({ revision }: MemberFacts): string => revision;
+
+/** The facts once the step has taken effect and its pods have started. */
 export function afterStep(snapshot: ClusterSnapshot, step: Step): ClusterSnapshot {
   switch (step.kind) {
     case 'none':
       return snapshot;
     case 'delete':
-    case 'evict':
-      return replaced(handedOn(snapshot, step.targets), step.targets);
+    case 'evict': {
+      const revisionOf = replacesForRevision(step.kind, step.rule) ? undefined : sameRevision;
+      return replaced(handedOn(snapshot, step.targets), step.targets, revisionOf);
+    }
     case 'updateInPlace':
       return changed(snapshot, step.targets, (member) => ({
         ...member,
@@ -22,7 +27,7 @@ export function afterStep(snapshot: ClusterSnapshot, step: Step): ClusterSnapsho
       return changed(snapshot, step.targets, (member) => ({ ...member, inPlace: afterResize(member.inPlace) }));
     case 'demote':
       return handedOn(
-        changed(snapshot, step.targets, (member) => ({ ...member, demote: true, demotedFor: step.revision })),
+        changed(snapshot, step.targets, (member) => ({ ...member, demote: true, demotedFor: step.mark })),
         step.targets,
       );
     case 'undemote':
@@ -42,10 +47,7 @@ export function afterStep(snapshot: ClusterSnapshot, step: Step): ClusterSnapsho
           : { strategy: 'RollingUpdate', newPods: 'CurrentRevision', partition: snapshot.cluster.replicas },
       );
     case 'restore':
-      return changed(replaced(snapshot, step.targets), step.targets, (member) => ({
-        ...member,
-        revision: snapshot.statefulSet?.currentRevision ?? '',
-      }));
+      return replaced(snapshot, step.targets, () => snapshot.statefulSet?.currentRevision ?? '');
     case 'setPartition': {
       const lowered = withStatefulSet(snapshot, { partition: step.partition });
       const { targets } = step;

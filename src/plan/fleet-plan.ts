@@ -2,13 +2,13 @@ import type { SequenceRecord } from '../api/rollout-sequence.ts';
 import { median } from '../controller/facts/maintenance-facts.ts';
 import type { FleetLimits } from '../controller/fleet/fleet-limits.ts';
 import type { HoldRule } from '../core/decision.ts';
-import { timeText } from '../core/sentences.ts';
+import { counted, timeText } from '../core/sentences.ts';
 import { nameOf } from '../kube/store.ts';
 import { switchoverSeconds } from './simulated-cluster.ts';
 
 // What is expected to happen to the clusters of a fleet. Times are Unix seconds.
 
-/** What a cluster does or waits for, for some time. */
+/** What a cluster does or waits for during one interval of the plan. */
 export interface Span {
   readonly what: HoldRule | 'Updating';
   readonly from: number;
@@ -18,45 +18,45 @@ export interface Span {
 export interface PlannedCluster {
   readonly namespace: string;
   readonly name: string;
-  /** `null` if no sequence selects it. */
+  /** `null` if no sequence selects the cluster. */
   readonly sequence: string | null;
   readonly stage: string | null;
-  /** The program that replaces its pods. */
+  /** The program that replaces the pods of the cluster. */
   readonly mode: 'OnDelete' | 'Partition' | 'MOCO';
-  /** When its first member is replaced, possibly in the past; `null` if that never happens. */
+  /** When the first member of the cluster is replaced, possibly in the past; `null` if that never happens. */
   readonly beginsAt: number | null;
-  /** When every member is updated; `null` if that never happens. */
+  /** When the last member of the cluster is updated; `null` if that never happens. */
   readonly endsAt: number | null;
-  /** In order, from the beginning of the plan. */
+  /** In chronological order, from the beginning of the plan. */
   readonly spans: readonly Span[];
-  /** Why it never begins, or never ends. */
+  /** Why the rollout never begins, or never ends. */
   readonly stop: { readonly rule: HoldRule; readonly sentence: string } | null;
-  /** How long one member is expected to take, and whether that was measured. */
+  /** How long the update of one member is expected to take, and whether that time was measured. */
   readonly memberSeconds: number;
   readonly measured: boolean;
 }
 
 export interface FleetPlan {
   readonly from: number;
-  /** The clusters with something to do. */
+  /** The clusters that have something to do. */
   readonly clusters: readonly PlannedCluster[];
-  /** Clusters that are not healthy now, which the plan counts as healthy soon, as `namespace/name`. */
+  /** Clusters that are unhealthy now and that the plan assumes to be healthy soon, as `namespace/name`. */
   readonly recovering: readonly string[];
 }
 
-/** When the last cluster ends; `null` if none does. */
+/** When the last of the clusters ends its rollout; `null` if none does. */
 function endOf(clusters: readonly PlannedCluster[]): number | null {
   const times = clusters.map(({ endsAt }) => endsAt).filter((time) => time !== null);
   return times.length === 0 ? null : Math.max(...times);
 }
 
-/** What makes a plan take long, and for how long. */
+/** A cause that makes the plan longer, and the time that it adds. */
 export interface Cause {
   readonly what: Span['what'];
   readonly seconds: number;
-  /** How many clusters it affects, one after another. */
+  /** How many clusters the cause affects, one after another. */
   readonly clusters: number;
-  /** The cluster that it delays the longest, as `namespace/name`. */
+  /** The cluster that the cause delays the longest, as `namespace/name`. */
   readonly longest: string;
 }
 
@@ -70,15 +70,15 @@ const forOthers: ReadonlySet<Span['what']> = new Set<HoldRule>([
 ]);
 
 /**
- * Follows the plan back from the cluster that ends last: what it did, what it waited for, and if it waited for another
- * cluster, what that one did. The causes that took longest come first.
+ * Follows the plan back from the rollout that ends last, and collects what its cluster did and waited for. If that
+ * cluster waited for another one, the search continues with the other cluster. The causes that took longest come first.
  */
 export function criticalPath({ from, clusters }: FleetPlan): readonly Cause[] {
   const taken = new Map<Span['what'], Map<string, number>>();
   const ended = clusters
     .flatMap(({ endsAt, ...one }) => (endsAt === null ? [] : [{ ...one, endsAt }]))
     .toSorted((one, other) => other.endsAt - one.endsAt);
-  // The cluster that the wait was for: the last one that ended in that time.
+  // The cluster that ended the wait: the one whose rollout ended last during the wait.
   const endedBetween = (since: number, end: number) =>
     ended.find((one) => one !== current && one.endsAt <= end && one.endsAt > since);
   let [current] = ended;
@@ -106,21 +106,23 @@ export function criticalPath({ from, clusters }: FleetPlan): readonly Cause[] {
     .toSorted((one, other) => other.seconds - one.seconds);
 }
 
-/** The inputs of the plan apart from the objects. */
+/** The inputs of the plan, apart from the objects. */
 interface Assumptions {
-  /** Settings in place of those of the clusters. */
+  /** Settings that replace the settings of the clusters. */
   readonly assumed: object;
   readonly assumeStale: boolean;
-  /** Assumptions from manifests. */
+  /** Assumptions that come from manifests. */
   readonly applied: readonly string[];
   readonly limits: FleetLimits;
-  /** Why the limits are the built-in ones, if the user has given no others; `null` if they are the controller's. */
+  /**
+   * Why the plan uses the built-in limits wherever the user gave none; `null` if the plan uses the controller's limits.
+   */
   readonly unknownFlags: string | null;
-  /** Kinds that the user may not read. */
+  /** Kinds of objects that the user has no permission to read. */
   readonly unread: readonly string[];
 }
 
-/** A plan as it is printed, and the data for its drawing. Times are RFC 3339 in UTC. */
+/** A plan in the form in which it is printed, and the data for its chart. Times are RFC 3339 in UTC. */
 export type ShownFleetPlan = ReturnType<typeof shownFleetPlan>;
 
 const timeOrNull = (seconds: number | null): string | null => (seconds === null ? null : timeText(seconds));
@@ -141,16 +143,17 @@ export function shownFleetPlan(
     return members.length === 0 ? [] : [plannedStage(sequence, stage, members, plan.from)];
   });
   const until = endOf(clusters);
-  // Clusters that are not selected keep others waiting, but the plan ends with the selected ones.
+  // The plan contains the clusters that are not selected, because others may wait for them, but it ends with the last
+  // rollout of a selected cluster.
   const played = plan.clusters.filter(({ endsAt }) => endsAt === null || (until !== null && endsAt <= until));
   return {
     from: timeText(plan.from),
-    // When the last cluster ends; `null` if none does.
+    // When the last selected cluster ends its rollout; `null` if none does.
     until: timeOrNull(until),
     seconds: between(plan.from, until),
     assumed: assumptions.assumed,
     assumeStale: assumptions.assumeStale,
-    // In the order of the sequences, then the clusters without one.
+    // Stages in the order of the sequences, followed by the clusters without a sequence.
     stages: stages.map(({ shown }) => shown),
     causes: criticalPath({ ...plan, clusters: played }),
     clusters: clusters.map(shownCluster),
@@ -163,12 +166,12 @@ function plannedStage(sequence: string | null, stage: string | null, members: re
   const began = members.flatMap(({ beginsAt, spans }) => (beginsAt === null ? [] : [{ beginsAt, spans }]));
   const [first] = began.toSorted((one, other) => one.beginsAt - other.beginsAt);
   const beginsAt = first?.beginsAt ?? null;
-  // Clusters that never begin or never end.
+  // How many clusters never begin or never end their rollouts.
   const stopped = members.filter(({ stop }) => stop !== null).length;
   const endsAt = stopped > 0 ? null : endOf(members);
   const isWait = (span: Span): boolean =>
     span.what !== 'Updating' && span.until > span.from && span.until <= (beginsAt ?? 0);
-  // Before the first cluster of the stage begins.
+  // The waits before the first cluster of the stage begins.
   const waits = first?.spans
     .filter(isWait)
     .map(({ what, ...span }) => ({ rule: what, seconds: span.until - span.from }));
@@ -202,11 +205,12 @@ function sentencesOf(
   const { maxConcurrentRollouts, disruptionIntervalSeconds, maxFailingRollouts, verifyFirstCluster } = limits;
   const times = (sentence: string, isMeasured: boolean): readonly string[] => {
     const seconds = clusters.flatMap(({ measured, memberSeconds }) => (measured === isMeasured ? [memberSeconds] : []));
-    const many = seconds.length === 1 ? '1 cluster' : `${seconds.length} clusters`;
-    return seconds.length === 0 ? [] : [`${sentence} in ${many}: ${median(seconds)} s in the median`];
+    return seconds.length === 0
+      ? []
+      : [`${sentence} in ${counted(seconds.length, 'cluster')}: ${median(seconds)} s in the median`];
   };
   return [
-    'nothing fails, checks pass, every pod starts, and other waits that end by themselves are over at once',
+    'nothing fails, checks pass, every pod starts, and every other wait that ends by itself ends at once',
     ...times('a member takes as long as was measured', true),
     ...times('a member takes expectedMemberSeconds, since nothing was measured,', false),
     `a switchover takes ${switchoverSeconds} s`,
@@ -214,7 +218,7 @@ function sentencesOf(
     unknownFlags === null ? '' : `these are the built-in limits: ${unknownFlags}`,
     unhealthy === undefined
       ? ''
-      : `clusters that are not healthy now, ${unhealthy} among ${recovering.length}, are so after the time of a member`,
+      : `clusters that are not healthy now (${recovering.length}, such as ${unhealthy}) become healthy within the time that a member takes`,
     unread.length === 0 ? '' : `left out, since you may not read them: ${unread.join(', ')}`,
   ].filter(Boolean);
 }

@@ -5,10 +5,13 @@ import { type Beginning, isReplacement, type PlanEntry, SimulatedCluster } from 
 
 export type Plan = ReturnType<typeof plan>;
 
-/** More entries than any rollout needs. A longer plan is truncated. */
+/** More entries for each member than any rollout needs. A longer plan is truncated. */
 const entriesPerMember = 12;
 
-/** Simulates the rollout of one cluster to its end, as if there were no other. Pure, and always ends. */
+/**
+ * Simulates the rollout of one cluster to its end, as if there were no other clusters. A pure function that always
+ * ends.
+ */
 export function plan(beginning: Beginning) {
   const cluster = new SimulatedCluster(beginning);
   const entries: readonly PlanEntry[] = cluster.entries;
@@ -16,17 +19,20 @@ export function plan(beginning: Beginning) {
   let now: number | null = 0;
   do now = cluster.pass(now);
   while (now !== null && entries.length < most);
-  // Counts members no matter which program replaces them.
+  // Members are counted no matter which program replaces them.
   const members = entries.reduce((sum, entry) => {
     if (entry.kind === 'wait') return sum + Number(isReplacement(entry.hold));
     return entry.kind === 'step' ? sum + entry.taken.length : sum;
   }, 0);
   const switchovers = entries.filter(({ kind }) => kind === 'switchover').length;
-  // It stops at a hold that only a person can end, or at none if every due member is updated.
-  return { entries, switchovers, members, stopsAt: cluster.stop ?? cluster.hold };
+  // The plan stops at a hold that only a person can end. If every due member is updated, there is no such hold.
+  return { entries, switchovers, members, stopsAt: cluster.stop ?? cluster.hold, after: cluster.snapshot };
 }
 
-/** The revision at which a member comes back, or what stops that: `null` if its previous revision is unknown. */
+/**
+ * The revision at which a member comes back, or the hold that prevents that. Both are `null` if the member's previous
+ * revision is unknown.
+ */
 export type Restoring =
   | { readonly revision: string; readonly stopsAt: null }
   | { readonly revision: null; readonly stopsAt: Hold | null };
@@ -34,7 +40,9 @@ export type Restoring =
 /** More steps and waits than a restore needs. */
 const mostEntries = 24;
 
-/** Simulates until the member in `policy.restore` is restored, even while a rule holds the rollout. */
+/**
+ * Simulates until the member in `policy.restore` is restored. Rules that hold the rollout do not stop the simulation.
+ */
 export function restoring(snapshot: ClusterSnapshot, policy: RolloutPolicy, ordinal: number): Restoring {
   const cluster = new SimulatedCluster({ snapshot, policy, memberSeconds: 0, stepsWhileHeld: true });
   const isRestored = (entry: PlanEntry): boolean =>
@@ -48,7 +56,7 @@ export function restoring(snapshot: ClusterSnapshot, policy: RolloutPolicy, ordi
     }
   }
   const { stop } = cluster;
-  // It fails because a person has requested the restore, so no step follows.
+  // The revision counts as failing, and no step follows, only because a person has requested the restore.
   const isAsked = stop?.rule === 'UpdateRevisionFailing' && stop.evidence.kind === 'restored';
   return { revision: null, stopsAt: isAsked ? null : stop };
 }

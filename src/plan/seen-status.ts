@@ -1,4 +1,5 @@
-import { newRollout, type RolloutProgress, type RolloutStatus } from '../api/rollout-status.ts';
+import { newRollout, type RolloutProgress } from '../api/rollout-progress.ts';
+import { type RolloutStatus } from '../api/rollout-status.ts';
 import { omitUndefined, timestampOf } from '../base/json.ts';
 import { yieldsSlot } from '../controller/fleet/fleet-standing.ts';
 import { needsSlot } from '../core/gates.ts';
@@ -6,7 +7,7 @@ import type { SimulatedCluster } from './simulated-cluster.ts';
 
 // What the other clusters of a fleet see of a cluster: its status, as the controller would write it.
 
-/** The status once the controller has seen the revision: a rollout in progress continues, or another one begins. */
+/** The status once the controller has seen the revision: either a rollout to it continues, or a new rollout begins. */
 export function begunStatus(
   { completeSince: _, rollout, ...status }: RolloutStatus,
   updateRevision: string,
@@ -14,12 +15,12 @@ export function begunStatus(
 ): RolloutStatus {
   const same = rollout?.revision === updateRevision ? rollout : undefined;
   const now = timestampOf(nowSeconds * 1000);
-  // The correction of a failing revision waits for no other cluster.
+  // A template that corrects a failing revision waits for no other cluster.
   const another = { ...newRollout(updateRevision, now), ...(rollout?.failing !== undefined && { begunAt: now }) };
   return { ...status, updateRevision, rollout: same ?? another };
 }
 
-/** The status this many seconds after the beginning, from that at the beginning. */
+/** The status this many seconds after the beginning, derived from the status at the beginning. */
 export function statusAt(
   { entries, hold, endedAt }: SimulatedCluster,
   atFirst: RolloutStatus,
@@ -34,13 +35,13 @@ export function statusAt(
   const last = steps.at(-1);
   if (last === undefined) return { ...atFirst, ...held };
   const first = steps.find(({ effects }) => needsSlot(effects));
-  // A member that has come back shows that the revision works.
+  // A member that has come back has shown that the revision works.
   const back = rollout?.verified ? undefined : steps.find(({ taken, ends }) => taken.length > 0 && ends <= seconds);
   const { step, begins, effects } = last;
   return omitUndefined<RolloutStatus>({
     ...others,
     ...held,
-    // A revision that fails allows no step.
+    // No step is allowed while the revision fails.
     rollout:
       rollout &&
       omitUndefined<RolloutProgress>({

@@ -10,28 +10,30 @@ import { justRenewed } from '../core/rules/moco.ts';
 import type { ClusterSnapshot, MaintenanceFacts } from '../core/snapshot.ts';
 import { afterStep } from './after-step.ts';
 
-// Simulates one cluster in virtual time, for plans: the real decisions, with assumed outcomes.
+// Simulates one cluster in virtual time, for plans. The decisions are real, and their outcomes are assumed.
 
-/** How long MOCO is expected to take for a switchover. It is not measured for each cluster. */
+/** How long MOCO is expected to take for a switchover. This is not measured for each cluster. */
 export const switchoverSeconds = 10;
 
-/** One line of a plan. Times are seconds since the beginning of the plan. */
+/** One entry of a plan. Times are seconds since the beginning of the plan. */
 export type PlanEntry = { readonly begins: number; readonly ends: number } & (
   | {
-      /** It ends once the members that it replaces are back and have participated for minReadySeconds. */
+      /** The step ends once the members that it replaces are back and have participated for minReadySeconds. */
       readonly kind: 'step';
       readonly step: Step;
       readonly effects: readonly EffectKind[];
-      /** The members that it makes unavailable for a while. */
+      /** The members that the step makes unavailable for a while. */
       readonly taken: readonly number[];
     }
   | { readonly kind: 'wait'; readonly hold: Hold }
   | { readonly kind: 'switchover'; readonly from: number; readonly to: number }
 );
 
-/** What the other clusters mean for one of them. */
+/** How the other clusters of the fleet affect this cluster. */
 export interface PlannedFleetFacts extends Pick<ClusterSnapshot, 'fleetWaits' | 'fleetQueue' | 'fleetInterval'> {
-  /** When time alone ends a wait for other clusters, in seconds since the beginning; `null` if it does not. */
+  /**
+   * When time alone ends a wait for other clusters, in seconds since the beginning of the plan; `null` if it does not.
+   */
   readonly endOf: (hold: Hold) => number | null;
 }
 
@@ -46,26 +48,26 @@ export interface Beginning {
    * days.
    */
   readonly maintenanceAt?: (seconds: number) => MaintenanceFacts | null;
-  /** Whether steps that are done while a rule holds the rollout count. */
+  /** Whether the plan continues with steps that are allowed while a rule holds the rollout. */
   readonly stepsWhileHeld?: boolean;
 }
 
 /**
- * One cluster in virtual time: the only way in which a plan advances. `decide` chooses every step from its facts and,
- * in a fleet, from the facts of the others; pods start, MOCO does its part, and members take as long as expected.
- * Nothing fails.
+ * One cluster in virtual time. Plans advance only through this class. `decide` chooses every step from the cluster's
+ * facts and, in a fleet, from the facts of the others. Pods are assumed to start, MOCO to do its part, and members to
+ * take as long as expected. Nothing fails.
  */
 export class SimulatedCluster {
   readonly entries: PlanEntry[] = [];
   hold: Hold | null = null;
-  /** When nothing was left to do. */
+  /** When the cluster had nothing left to do. */
   endedAt: number | null = null;
-  /** The hold that only a person can end. */
+  /** The hold at which the plan stops, since only a person can end it. */
   stop: Hold | null = null;
   snapshot: ClusterSnapshot;
   readonly beginning: Beginning;
   #busyUntil = 0;
-  /** Kept even during a moment without a hold. */
+  /** The current wait. It survives a brief gap between holds. */
   #waitedFor: Hold | null = null;
   #hasRecovered = false;
 
@@ -74,7 +76,9 @@ export class SimulatedCluster {
     this.snapshot = beginning.snapshot;
   }
 
-  /** Does what can be done now. Returns when to be called next; `null` if only other clusters can change that. */
+  /**
+   * Does what can be done now. Returns the time of the next call; `null` if only other clusters can change something.
+   */
   pass(now: number, fleet: PlannedFleetFacts | null = null): number | null {
     if (this.endedAt !== null || this.stop !== null) return null;
     if (this.#busyUntil > now) return this.#busyUntil;
@@ -91,7 +95,7 @@ export class SimulatedCluster {
     return Math.max(now, this.#busyUntil);
   }
 
-  /** Nothing happens any more, so its wait never ends. */
+  /** Nothing else happens in the fleet, so the wait of this cluster never ends. */
   close(now: number): void {
     if (this.stop !== null) return;
     this.stop = this.hold;
@@ -103,7 +107,7 @@ export class SimulatedCluster {
     if (back > now) return back;
     const isSame = isSameWait(hold, this.#waitedFor);
     const waitsForOthers = fleet !== null && isForOthers(hold.rule);
-    // If the wait remains after its expected end, it would never end.
+    // A wait that remains after its expected end would never end.
     const end = waitsForOthers || isSame ? null : assumedEnd(hold);
     const after = end?.facts(this.snapshot, hold) ?? null;
     if (!isSame) this.#endHold(now);
@@ -127,7 +131,7 @@ export class SimulatedCluster {
     this.hold = null;
   }
 
-  /** How long a wait lasts. Some, such as that for a backup, are assumed to be over at once. */
+  /** How long a wait lasts. Some waits, such as the wait for a backup, are assumed to end at once. */
   #lasts(hold: Hold, { requeueAfterSeconds }: Decision, now: number): number {
     const maintenance = this.#maintenanceAt(now);
     const opensAt = 'opensAt' in hold ? hold.opensAt : null;
@@ -154,13 +158,13 @@ export class SimulatedCluster {
     return null;
   }
 
-  /** A step begins as soon as the members that earlier steps made unavailable leave room for it. */
+  /** When the step can begin. Members that earlier steps made unavailable use up the budget until they are back. */
   #freeAt(decision: Decision, now: number): number {
     const { maxUnavailable, partition } = this.beginning.policy;
     const { replicas, primaryIndex } = this.snapshot.cluster;
     const away = this.#back.filter((at) => at > now).toSorted((one, other) => one - other);
     const taken = takenBy(decision);
-    // Containers restart in one member at a time.
+    // Containers are restarted in one member at a time.
     const isInPlace = decision.effects.some(({ kind }) => kind === 'changesInPlace');
     const isReplica = taken.length > 0 && !taken.includes(primaryIndex) && !isInPlace;
     const budget = budgetOf(maxUnavailable, replicas, partition);
@@ -186,7 +190,7 @@ export class SimulatedCluster {
     this.snapshot = { ...caughtUp(after), memberAnswers: everyAnswer(after.members), moco: justRenewed(after.moco) };
   }
 
-  /** When the members that steps made unavailable are back. */
+  /** The times at which unavailable members are back, one for each step that made some unavailable. */
   get #back(): readonly number[] {
     return this.entries.flatMap((entry) => (entry.kind === 'step' && entry.taken.length > 0 ? [entry.ends] : []));
   }
@@ -201,7 +205,9 @@ export class SimulatedCluster {
     return snapshot.maintenance && afterSeconds(snapshot.maintenance, now);
   }
 
-  /** Overrides end as time passes. */
+  /**
+   * Overrides end as time passes. A pause does not end, because the settings that would follow it are not known here.
+   */
   #policyAt(now: number): RolloutPolicy {
     const { policy } = this.beginning;
     const overrides = policy.overrides.map((one) => ({
@@ -213,7 +219,10 @@ export class SimulatedCluster {
   }
 }
 
-/** Each wait for another program to replace the next member is a separate entry. */
+/**
+ * Whether a wait continues: the rule is the same, and so is the member that another program is about to replace, if
+ * any.
+ */
 function isSameWait(hold: Hold, before: Hold | null): boolean {
   return hold.rule === before?.rule && replacedBy(hold) === replacedBy(before);
 }
@@ -224,12 +233,15 @@ function replacedBy(hold: Hold): number | null {
   return hold.rule === 'UpdatedMemberNotParticipating' && hold.wait.for === 'revision' ? hold.member : null;
 }
 
-/** Whether another program replaces a member meanwhile. */
+/** Whether another program replaces a member while the hold lasts. */
 export const isReplacement = (hold: Hold): boolean => replacedBy(hold) !== null;
 
 const absences: ReadonlySet<EffectKind> = new Set(['removes', 'leavesService']);
 
-/** The members that a step makes unavailable for a while. A demotion does so when it has moved the primary. */
+/**
+ * The members that a step makes unavailable for a while. A demotion makes none unavailable: the update that follows
+ * does.
+ */
 function takenBy({ step, effects }: Pick<Decision, 'step' | 'effects'>): readonly number[] {
   if (step.kind === 'demote') return [];
   const taken = effects.flatMap(({ kind, member }) => (absences.has(kind) && member !== null ? [member.ordinal] : []));

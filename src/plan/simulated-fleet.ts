@@ -20,7 +20,7 @@ import { type Beginning, type PlanEntry, SimulatedCluster } from './simulated-cl
 
 export interface FleetInput {
   readonly nowSeconds: number;
-  /** The facts of all clusters, by `namespace/name`: each may keep others waiting. */
+  /** The facts of all clusters, by `namespace/name`: each cluster may keep others waiting. */
   readonly facts: ReadonlyMap<string, ObservedFacts>;
   readonly sequences: readonly SequenceRecord[];
   readonly limits: FleetLimits;
@@ -28,7 +28,10 @@ export interface FleetInput {
   readonly shareOf: (namespace: string) => NamespaceShare | null;
 }
 
-/** The state of a cluster at the beginning of a plan. Its members take as long as measured before. */
+/**
+ * The state of a cluster at the beginning of a plan. An update of a member takes the measured time, or else the
+ * expected time.
+ */
 export function beginningOf({ snapshot, policy, rollout, settings }: ObservedFacts, nowSeconds: number): Beginning {
   const status = rollout?.status ?? {};
   const { maintenance } = settings;
@@ -47,21 +50,22 @@ interface Played {
   readonly facts: ObservedFacts;
   readonly cluster: SimulatedCluster;
   readonly revision: string;
-  /** Whether it has something to roll out. Otherwise others may still wait for it to become healthy. */
+  /** Whether the cluster has something to roll out. If not, other clusters may still wait for it to become healthy. */
   readonly isStale: boolean;
   readonly wasComplete: boolean;
-  /** Once the controller has seen the revision. */
+  /** The status once the controller has seen the revision. */
   readonly atFirst: RolloutStatus;
-  /** The last status that the others have seen. */
+  /** The last status of this cluster that the other clusters have seen. */
   seen: RolloutStatus | null;
 }
 
-/** Far more than any rollout needs. A plan that needs more would never end. */
+/** Far more passes than any rollout needs. A plan that needs more would never end. */
 const passesPerMember = 200;
 
 /**
  * Simulates the rollouts of a fleet to their end, in virtual time. The controller's `Fleet` and `decide` determine
- * which cluster may begin and what is done; each cluster decides when the controller would let it.
+ * which cluster may begin and which steps are done. Each cluster decides at the times at which the controller would
+ * decide.
  */
 export const playFleet = (input: FleetInput): FleetPlan => new Play(input).run();
 
@@ -72,7 +76,7 @@ class Play {
   readonly #awake = new Set<string>();
   readonly #changed = new Set<string>();
   readonly #timers = new Map<string, number>();
-  /** Seconds since the beginning. */
+  /** Seconds since the beginning of the plan. */
   #now = 0;
   #version = 0;
 
@@ -119,7 +123,7 @@ class Play {
     };
   }
 
-  /** Every cluster that is awake decides, until none is. Returns the number of passes. */
+  /** Lets every awake cluster decide, until no cluster is awake any more. Returns the number of passes. */
   #settle(most: number): number {
     let passes = 0;
     for (; passes < most; passes += 1) {
@@ -174,7 +178,7 @@ class Play {
       sequence: place?.sequence ?? null,
       stage: place?.stage ?? null,
       mode: facts.policy.mode,
-      // MOCO begins by itself.
+      // Where MOCO replaces the pods, it begins the rollout by itself.
       beginsAt:
         begunBefore(atFirst) ??
         (first && nowSeconds + first.begins) ??
@@ -198,7 +202,7 @@ class Play {
   }
 }
 
-/** Steps and waits, one after another. Updates that overlap are merged. */
+/** The steps and waits, one after another. Updates that overlap are merged. */
 function spansOf(entries: readonly PlanEntry[], nowSeconds: number): readonly Span[] {
   const spans: Span[] = [];
   for (const entry of entries) {

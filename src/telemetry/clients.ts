@@ -1,13 +1,13 @@
 import type { Server, Socket } from 'node:net';
 
-// Limits how much of the single thread clients may use. Anyone who can reach a port is a client.
+// Limits how much of the single thread clients may use. A client is any program that can reach a port.
 
 /**
- * Limits a server to this many connections. A new one replaces the one that has been quiet for longest: a client that
- * connects and sends nothing, or sends a body byte by byte, cannot keep other clients out.
+ * Limits a server to this many connections. A new connection replaces the one that has been quiet for longest. So a
+ * client that connects and sends nothing, or that sends a body byte by byte, cannot keep other clients out.
  */
 export function limitConnections(server: Server, limit: number): void {
-  /** The connection that has been quiet for longest comes first. */
+  /** The connection that has been quiet for longest is the first entry. */
   const open = new Map<string, Socket>();
   const keyOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
   server.on('connection', (socket: Socket) => {
@@ -30,20 +30,20 @@ export function limitConnections(server: Server, limit: number): void {
 
 export interface Rate {
   readonly perSecond: number;
-  /** How many may come at once after a pause. */
+  /** How many requests may arrive at once after a pause. */
   readonly burst: number;
 }
 
 interface Client {
-  /** How many requests it may send now. Below zero it has to wait. */
+  /** How many requests the address may send now. If this is below zero, the address has to wait. */
   tokens: number;
   countedAtMilliseconds: number;
 }
 
-/** How many addresses are remembered; the one that was quiet for longest is forgotten first. */
+/** How many addresses are remembered. The address that was quiet for longest is forgotten first. */
 const mostAddresses = 1024;
 
-/** How often each address may send something. */
+/** Limits how often each address may send a request. */
 export class ClientRates {
   readonly #clock: () => number;
   readonly #rate: Rate;
@@ -55,7 +55,7 @@ export class ClientRates {
     this.#rate = rate;
   }
 
-  /** Whether an address may send another request, which is counted. */
+  /** Whether an address may send another request. If it may, the request is counted. */
   allows(address: string): boolean {
     const client = this.#client(address);
     if (client.tokens < 1) return false;
@@ -63,7 +63,7 @@ export class ClientRates {
     return true;
   }
 
-  /** Makes an address wait until a whole burst plus one request would be allowed again. */
+  /** Makes an address wait until it could have sent a whole burst and one more request. */
   exhaust(address: string): void {
     this.#client(address).tokens = -this.#rate.burst;
   }

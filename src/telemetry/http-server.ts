@@ -11,44 +11,49 @@ interface HttpAnswer {
   readonly body: string | Buffer;
 }
 
-/** Answers a GET. `verbose` is true for `?verbose`, as Kubernetes' health endpoints take it. */
+/** Answers a GET. `verbose` is true if the query contains `verbose`, as for Kubernetes' health endpoints. */
 export type HttpHandler = (request: { readonly verbose: boolean }) => HttpAnswer | Promise<HttpAnswer>;
 
 interface HttpServerOptions {
   readonly address: BindAddress;
-  /** The flag with the address, for error messages. */
+  /** The flag that sets the address, for error messages. */
   readonly flag: string;
-  /** By path. */
+  /** The handlers by their paths. */
   readonly handlers: Readonly<Record<string, HttpHandler>>;
   /** Called when a handler throws; the client gets a 500 without details. */
   readonly onError: (path: string, error: unknown) => void;
-  /** Milliseconds since an arbitrary moment, for the rates of clients; the process's own if absent. */
+  /** A clock in milliseconds since an arbitrary moment, for the rates of clients; by default the process's own. */
   readonly clock?: () => number;
 }
 
 export interface RunningHttpServer {
-  /** With the actual port. */
+  /** The address with the actual port. */
   readonly address: BindAddress;
   /** Stops listening and ends every connection. */
   close(): Promise<void>;
 }
 
-/** The limit for each of these: the headers of a request, the request, and a client that does not read its answer. */
+/**
+ * The time limit for the headers of a request, for the whole request, and for a client that does not read its answer.
+ */
 const timeoutMilliseconds = 10_000;
 const headerLimitBytes = 8 * 1024;
-/** Far more than the kubelets and every scraping Prometheus need. */
+/** Far more connections than all kubelets and Prometheus servers need. */
 const mostConnections = 64;
-/** For one address; a connection counts as a request. The kubelet and a Prometheus send one every few seconds. */
+/**
+ * The rate for one address; a new connection counts as a request. The kubelet and a Prometheus send a request every few
+ * seconds.
+ */
 const clientRate: Rate = { perSecond: 20, burst: 50 };
 
 /**
  * Serves a few paths over plain HTTP, for probes and for Prometheus. Rejects with a `ListenError`. A connection has one
- * request at a time: a client that sends the next one before it has its answer is disconnected, and so is one that
- * connects too often. One that requests too often gets 429.
+ * request at a time: a client that sends its next request before it has the previous answer is disconnected, and so is
+ * a client that connects too often. A client that requests too often gets status 429.
  */
 export async function startHttpServer(options: HttpServerOptions): Promise<RunningHttpServer> {
   const rates = new ClientRates(options.clock ?? (() => performance.now()), clientRate);
-  /** Connections whose request is not answered yet. */
+  /** Connections with a request that is not answered yet. */
   const busy = new WeakSet<Socket>();
   const server = createServer(
     {
@@ -81,7 +86,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
   return { address, close: () => close(server, 0) };
 }
 
-/** Stops listening, and ends requests after the grace period. */
+/** Stops listening, and cuts the remaining connections after the grace period. */
 export async function close(server: HttpServer, graceMilliseconds: number): Promise<void> {
   const closed = once(server, 'close');
   server.close();
@@ -125,12 +130,12 @@ export function plainText(status: number, sentence: string): HttpAnswer {
   return { status, contentType: 'text/plain; charset=utf-8', body: `${sentence}\n` };
 }
 
-/** How long one answer serves every request. */
+/** For how long all requests share one answer. */
 const sharedMilliseconds = 1000;
 
 /**
- * A handler with an expensive answer, called at most once a second: requests in that time share the answer, and its
- * bytes.
+ * A handler for an answer that is expensive to make. The answer is made at most once a second; all requests in that
+ * second share it.
  *
  * @param clock milliseconds since an arbitrary moment
  */
@@ -145,12 +150,12 @@ export function shared(handler: () => Promise<HttpAnswer>, clock: () => number):
   };
 }
 
-/** `null` when all is well, otherwise what is wrong, in words. */
+/** Returns `null` when all is well, otherwise a text that says what is wrong. */
 export type HealthCheck = () => string | null;
 
 /**
- * A handler for `/healthz` or `/readyz` in Kubernetes' manner: `ok` while every check passes, otherwise 500 with a line
- * for each check. `?verbose` shows the lines in either case.
+ * A handler for `/healthz` or `/readyz`, as in Kubernetes: `ok` while every check passes, otherwise 500 with a line for
+ * each check. `?verbose` shows the lines in either case.
  */
 export function healthHandler(endpoint: string, checks: Readonly<Record<string, HealthCheck>>): HttpHandler {
   return ({ verbose }) => {
@@ -165,9 +170,9 @@ export function healthHandler(endpoint: string, checks: Readonly<Record<string, 
 }
 
 export interface BindAddress {
-  /** `null`: every address of the machine, of either family. */
+  /** `null` stands for every address of the machine, IPv4 and IPv6. */
   readonly host: string | null;
-  /** 0 lets the system choose a free one. */
+  /** 0 lets the system choose a free port. */
   readonly port: number;
 }
 
@@ -196,8 +201,8 @@ export class ListenError extends Error {
 }
 
 /**
- * Starts listening and returns the address, with the actual port if port 0 was requested. `flag` is the flag with the
- * address, for the sentence of the `ListenError`.
+ * Starts listening and returns the address, with the actual port if port 0 was requested. The message of a
+ * `ListenError` names `flag`, the flag that sets the address.
  */
 export async function listen(server: Server, address: BindAddress, flag: string): Promise<BindAddress> {
   server.listen({ port: address.port, ...(address.host !== null && { host: address.host }) });

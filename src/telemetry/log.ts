@@ -1,11 +1,12 @@
 import { destination, type Logger, levels, pino, stdSerializers } from 'pino';
 import { escaped } from '../base/text.ts';
 
-// The log of the program: its fields, its formats, and what is shown of errors.
+// The log of the program: its fields, its formats, and how it shows errors.
 
 /**
- * Every field of a log line, and its meaning. All lines about one thing use the same name for it. Lines for people show
- * the fields in this order. `make docs` writes them into docs/reference.md, and a test compares them with the code.
+ * Every field of a log line, and its meaning. All log lines use the same name for the same thing. The format for people
+ * shows the fields in this order. `make docs` writes the fields into docs/reference.md, and a test compares them with
+ * the code.
  */
 export const logFields = {
   cluster: '`namespace/name` of the MySQLCluster',
@@ -26,6 +27,7 @@ export const logFields = {
   identity: 'identity of this process in the lease',
   clusters: 'number of known MySQLClusters',
   sequence: 'name of the MySQLRolloutSequence',
+  eviction: '`namespace/name` of an Eviction of lifecycle.k8s.io',
   path: 'path of a request to the API server, or to this program',
   milliseconds: 'duration',
   aheadSeconds: "by how much the API server's clock is ahead of this machine's",
@@ -36,7 +38,9 @@ export const logFields = {
   kubernetes: 'version of the API server',
   UpdateStrategyOnDelete: 'whether the feature gate is on',
   InPlaceUpdate: 'whether the feature gate is on',
+  NodeMaintenance: 'whether the feature gate is on',
   ReplicationFacts: 'whether the feature gate is on',
+  EvictionRequests: 'whether the feature gate is on',
   error: 'the error; in JSON with its type, and at level error with its stack',
 } as const;
 
@@ -48,7 +52,9 @@ export type LogFormat = 'json' | 'text';
 interface LogOptions {
   readonly level: LogLevel;
   readonly format: LogFormat;
-  /** Where lines go, each ending with a newline: standard error when absent, as with Kubernetes' own programs. */
+  /**
+   * Where lines go, each ending with a newline. By default they go to standard error, as with Kubernetes' own programs.
+   */
   readonly destination?: { write(line: string): void };
 }
 
@@ -57,9 +63,9 @@ const standardErrorDescriptor = 2;
 export type PinoLog = Logger;
 
 /**
- * A logger: `log.info({ cluster: 'ns/name', step: 'evict' }, 'evicted')`, with fields of the vocabulary of `logFields`;
- * `log.child(fields)` returns one that has the fields in every line. Writes synchronously: the lines before a crash
- * matter most.
+ * A logger: `log.info({ cluster: 'ns/name', step: 'evict' }, 'evicted')`, with the fields that `logFields` lists;
+ * `log.child(fields)` returns a logger that adds the fields to every line. It writes synchronously, because the lines
+ * before a crash matter most.
  */
 export function createLog({ level, format, destination: given }: LogOptions): PinoLog {
   const sink = given ?? destination({ fd: standardErrorDescriptor, sync: true });
@@ -89,7 +95,9 @@ export function createLog({ level, format, destination: given }: LogOptions): Pi
 const hasError = (fields: unknown): fields is { readonly error: Error } =>
   typeof fields === 'object' && fields !== null && 'error' in fields && fields.error instanceof Error;
 
-/** As the serializer would write it, without the stack. It accepts such an object unchanged. */
+/**
+ * The error as the serializer would write it, but without the stack. The serializer accepts such an object unchanged.
+ */
 function withoutStack(error: Error): object {
   const { stack: _, ...shown } = stdSerializers.err(error);
   return shown;
@@ -105,9 +113,9 @@ const timeOfDay = /T(\d\d:\d\d:\d\d\.\d\d\d)Z$/;
 
 /**
  * Turns one JSON line of the logger into a readable one: `10:23:45.123 info  evicted  cluster=ns/test step=evict`.
- * Characters that control a terminal are escaped, because errors contain text from others. An error shows as its
- * message; at level error its stack follows, indented. Times are UTC. A line that is not JSON is passed through
- * unchanged.
+ * Characters that control a terminal are escaped, because errors contain text from others. Of an error, only the
+ * message is shown; at level error its stack follows, indented. Times are UTC. A line that is not JSON is passed
+ * through unchanged.
  */
 function formatLogLine(line: string): string {
   const record = parsed(line);

@@ -28,17 +28,20 @@ class ProgramMetrics extends Declared {
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
- * Each measurement of the event loop wakes the process: with prom-client's default of 10 ms that was most of the load
- * of an idle program.
+ * Each measurement of the event loop wakes the process. With prom-client's default of 10 ms, an idle program spent most
+ * of its CPU time on these measurements.
  */
 const eventLoopMilliseconds = 50;
 
-/** Gauges of prom-client that are named like totals; the same numbers exist by kind under better names. */
+/**
+ * Gauges of prom-client that are left out, because their names suggest totals. The same numbers exist by kind under
+ * better names.
+ */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /**
- * All metrics of the program in a registry of their own, including the process's defaults. Feature gates are shown as
- * in Kubernetes' own metric, and metrics of an optional part only if it is in use.
+ * All metrics of the program in a separate registry, including prom-client's default metrics of the process. Feature
+ * gates are shown as in Kubernetes' own metric, and metrics of an optional part only if that part is in use.
  */
 export function createMetrics(
   version: string,
@@ -50,7 +53,7 @@ export function createMetrics(
   for (const name of misnamed) registry.removeSingleMetric(name);
   const showPolicy = (inForce: boolean): void =>
     declared.policy.set({ name: 'controller.moco-rollout.io' }, inForce ? 1 : 0);
-  // In the order of the reference.
+  // The metrics have the same order as in docs/reference.md.
   const metrics = {
     registry,
     showPolicy,
@@ -62,7 +65,7 @@ export function createMetrics(
     apiClient: new ApiClientMetrics(registry),
     caches: new CacheMetrics(registry),
     workQueues: new WorkQueueMetrics(registry),
-    /** Serves everything in Prometheus' text format. */
+    /** Serves all metrics in Prometheus' text format. */
     handler: async () => ({ status: 200, contentType: registry.contentType, body: await registry.metrics() }),
   };
   const declared = new ProgramMetrics(registry);
@@ -71,7 +74,7 @@ export function createMetrics(
   return metrics;
 }
 
-/** Gauges about all clusters together, by the name of their number: the end of the metric's name, and the help. */
+/** Gauges about all clusters together: the end of the metric's name, and its help. */
 const fleetGauges = {
   slots: ['slots', 'Clusters that may roll at a time (--max-concurrent-rollouts); no series without a limit.'],
   rolling: ['rolling_clusters', 'Clusters whose rollout has begun, or whose preflight runs.'],
@@ -94,12 +97,12 @@ const fleetGauges = {
   ],
 } as const;
 
-/** What the leader knows of all clusters together. `slots` is `null` without a limit. */
+/** What the leader knows about all clusters together. `slots` is `null` if there is no limit. */
 export type FleetNumbers = Readonly<
   Record<Exclude<keyof typeof fleetGauges, 'slots'>, number> & Record<'slots', number | null>
 >;
 
-/** What the leader knows of one stage of a MySQLRolloutSequence. */
+/** What the leader knows about one stage of a MySQLRolloutSequence. */
 interface StageNumbers {
   readonly name: string;
   readonly state: string;
@@ -107,7 +110,7 @@ interface StageNumbers {
   readonly rolling: number;
   readonly waiting: number;
   readonly failing: number;
-  /** How many of its clusters may roll at a time. */
+  /** How many clusters of the stage may roll at a time. */
   readonly slots: number;
 }
 
@@ -119,9 +122,13 @@ export interface SequenceNumbers {
 
 type NumbersOf = () => FleetNumbers | null;
 
-/** Whether this process leads, and if so the limits across all clusters and how much of them is used. */
+/** The nodes that are being taken out of service, and how many members each still has. */
+type LeavingNodesOf = () => readonly { readonly node: string; readonly members: number }[];
+
+/** Whether this process is the leader. If so, also the limits across all clusters, and how much of them is used. */
 export class FleetMetrics extends Declared {
   #numbers: NumbersOf = () => null;
+  #leavingNodes: LeavingNodesOf = () => [];
   readonly #sequences = new Map<string, SequenceNumbers>();
 
   constructor(registry: Registry) {
@@ -132,6 +139,12 @@ export class FleetMetrics extends Declared {
         return value === null ? [] : [[{}, value]];
       });
     }
+    this.computed(
+      'moco_rollout_leaving_node_members',
+      'Members of MySQLClusters on a node that is being taken out of service: 0 once the node may go. Only with the feature gate NodeMaintenance.',
+      ['node'],
+      () => this.#leavingNodes().map(({ node, members }) => [{ node: labelValue(node) }, members]),
+    );
     const leads = (): readonly Series[] => [[{}, this.#numbers() === null ? 0 : 1]];
     this.computed('moco_rollout_leader', 'Whether this process leads (1) or stands by (0).', [], leads);
     this.computed(
@@ -160,12 +173,17 @@ export class FleetMetrics extends Declared {
     );
   }
 
-  /** `numbers` is called whenever the metrics are read. It returns `null` while this process does not lead. */
+  /** `numbers` is called whenever the metrics are read. It returns `null` while this process is not the leader. */
   observe(numbers: NumbersOf): void {
     this.#numbers = numbers;
   }
 
-  /** `null` once the sequence no longer exists. */
+  /** `nodes` is called whenever the metrics are read. */
+  observeNodes(nodes: LeavingNodesOf): void {
+    this.#leavingNodes = nodes;
+  }
+
+  /** `numbers` is `null` once the sequence no longer exists. */
   setSequence(name: string, numbers: SequenceNumbers | null): void {
     if (numbers === null) this.#sequences.delete(name);
     else this.#sequences.set(name, numbers);

@@ -3,15 +3,15 @@ import { Declared, labelValue, type Series } from './declared.ts';
 
 // The metrics about rollouts. The dashboard and the alerts use these names.
 
-/** From a member that starts in seconds to one that clones for hours. */
+/** The buckets cover members that start in seconds as well as members that clone for hours. */
 const memberBucketsSeconds = [1, 2, 5, 10, 20, 40, 60, 90, 120, 180, 300, 600, 1200, 1800, 3600, 7200];
 const switchoverBucketsSeconds = [0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 45, 60, 90, 120];
 const questionBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const rolloutBucketsSeconds = [5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400];
 
 /**
- * The gauges about one cluster: name, help, and the extra label of a gauge with several series. A gauge has no series
- * while its value is `null`. Times are Unix seconds.
+ * The gauges about one cluster: the name, the help, and an extra label if the gauge has several series. A gauge has no
+ * series while its value is `null`. Times are Unix seconds.
  */
 const clusterGauges = {
   members: ['moco_rollout_members', 'Members of a cluster by state.', 'state'],
@@ -74,7 +74,10 @@ const clusterGauges = {
 
 type ClusterGauges = typeof clusterGauges;
 
-/** The values of the gauges about one cluster, by label if there is one. `undefined` leaves a gauge as it is. */
+/**
+ * The values of the gauges about one cluster. A gauge with an extra label has a value for each value of the label.
+ * `undefined` leaves a gauge as it is.
+ */
 export type ClusterValues = {
   readonly [Field in keyof ClusterGauges]:
     | (ClusterGauges[Field] extends readonly [string, string, string] ? Readonly<Record<string, number>> : number)
@@ -82,13 +85,16 @@ export type ClusterValues = {
     | undefined;
 };
 
-/** Only if this program lowers partitions: MOCO's own controller has series with the same names. */
+/**
+ * These gauges exist only if this program lowers partitions, because MOCO's own controller has series with the same
+ * names.
+ */
 const ofPartitions: ReadonlySet<string> = new Set(['currentReplicas', 'updatedReplicas', 'lastPartitionUpdated']);
 
 export type ClusterName = readonly [namespace: string, name: string];
 const clusterLabels = ['namespace', 'name'] as const;
 
-/** The gauges about clusters, which have exactly the series of the values that were set last. */
+/** The gauges about clusters. Their series are exactly those of the values that were set last. */
 class ClusterMetrics extends Declared {
   readonly #clusters = new Map<string, { readonly cluster: ClusterName; readonly values: Partial<ClusterValues> }>();
 
@@ -122,7 +128,7 @@ class ClusterMetrics extends Declared {
   }
 }
 
-/** What Prometheus sees of rollouts. */
+/** The metrics about rollouts that Prometheus sees. */
 export class RolloutMetrics extends ClusterMetrics {
   readonly #disruptionsOfCluster = this.counter(
     'moco_rollout_cluster_disruptions_total',
@@ -221,7 +227,7 @@ export class RolloutMetrics extends ClusterMetrics {
   override setCluster(cluster: ClusterName, values: Partial<ClusterValues>): void {
     super.setCluster(cluster, values);
     const [namespace, name] = cluster;
-    // A counter has to exist before it first counts: otherwise Prometheus sees no increase.
+    // A counter has to exist before it is first incremented. Otherwise Prometheus would not see the first increase.
     this.#disruptionsOfCluster.inc({ namespace, name }, 0);
     this.#switchoversOfCluster.inc({ namespace, name }, 0);
   }
@@ -237,7 +243,7 @@ export class RolloutMetrics extends ClusterMetrics {
     this.#disruptionsOfCluster.inc({ namespace, name }, count);
   }
 
-  /** `cluster` is `null` if it is no longer known. */
+  /** `cluster` is `null` if the cluster is no longer known. */
   countSwitchover(cluster: ClusterName | null, outcome: string): void {
     this.#switchovers.inc({ outcome: labelValue(outcome) });
     if (cluster !== null) this.#switchoversOfCluster.inc({ namespace: cluster[0], name: cluster[1] });

@@ -4,8 +4,8 @@ import { Declared, type Series } from './declared.ts';
 // The metrics about this process as a client: requests, watches, queues and queries.
 
 /**
- * Requests to the API server, under client-go's names, so that dashboards for controllers also show this one. The
- * duration ends with the response header, since a watch lasts as long as it is followed.
+ * Requests to the API server, under client-go's names, so that dashboards for controllers also show this program. The
+ * duration ends with the response header, because the response to a watch does not end by itself.
  */
 export class ApiClientMetrics extends Declared {
   readonly #requests = this.counter(
@@ -21,7 +21,7 @@ export class ApiClientMetrics extends Declared {
     'verb',
   );
 
-  /** The same exchange, with metrics. `monotonic` is in milliseconds. */
+  /** Wraps an exchange so that its requests are counted. `monotonic` returns milliseconds. */
   counting<Request extends { readonly method: string }, Response extends { readonly status: number }>(
     exchange: (request: Request) => Promise<Response>,
     monotonic: () => number,
@@ -41,7 +41,7 @@ export class ApiClientMetrics extends Declared {
   }
 }
 
-/** Requests to the webhook, if this process serves it. */
+/** Requests to the webhook. These metrics exist only if this process serves it. */
 export class WebhookMetrics extends Declared {
   readonly #requests = this.counter(
     'moco_rollout_webhook_requests_total',
@@ -74,7 +74,7 @@ export class CheckMetrics extends Declared {
   );
 }
 
-/** How well the cache follows the API server, by kind of object. */
+/** How well the cache keeps up with the API server, by kind of object. */
 export class CacheMetrics extends Declared {
   readonly #failures = this.counter(
     'moco_rollout_cache_failures_total',
@@ -104,22 +104,22 @@ export class CacheMetrics extends Declared {
   }
 
   /**
-   * For one reflector; a kind may have several. `age` is called whenever the metrics are read: seconds since the last
-   * answer of the API server, `null` before the first list.
+   * The functions that one reflector calls. A kind may have several reflectors. `age` is called whenever the metrics
+   * are read. It returns the seconds since the API server's last answer, or `null` before the first list.
    */
   observe(kind: string, age: () => number | null) {
     this.#ages.set(kind, [...(this.#ages.get(kind) ?? []), age]);
     this.#failures.inc({ kind }, 0);
     return {
-      // A list or a watch failed, and is tried again.
+      // Call when a list or a watch has failed. The reflector tries it again.
       failed: (): void => this.#failures.inc({ kind }),
-      // Something that the API server sent was skipped.
+      // Call when something that the API server sent has been skipped.
       ignored: (reason: string): void => this.#ignored.inc({ kind, reason }),
     };
   }
 }
 
-/** From 10 ns to 1000 s in powers of ten, as client-go has them. */
+/** From 10 ns to 1000 s in powers of ten, as in client-go. */
 const bucketsSeconds = Array.from({ length: 12 }, (_, power) => 10 ** (power - 8));
 
 /** The metrics of work queues under client-go's names, so that existing dashboards fit. */
@@ -159,14 +159,17 @@ export class WorkQueueMetrics extends Declared {
     );
   }
 
-  /** For one queue. `unfinished` is called whenever the metrics are read: how long each key has been worked on. */
+  /**
+   * The functions that one queue calls. `unfinished` is called whenever the metrics are read. It returns how long each
+   * unfinished key has been worked on.
+   */
   observe(name: string, unfinished: () => readonly number[]) {
     this.#unfinished.set(name, unfinished);
     this.#depth.set({ name }, 0);
     this.#adds.inc({ name }, 0);
     this.#retries.inc({ name }, 0);
     return {
-      // A key was added that was not waiting already.
+      // Call when a key has been added that was not already waiting.
       added: (depth: number): void => {
         this.#adds.inc({ name });
         this.#depth.set({ name }, depth);
@@ -176,7 +179,7 @@ export class WorkQueueMetrics extends Declared {
         this.#depth.set({ name }, depth);
       },
       finished: (workedSeconds: number): void => this.#workDuration.observe({ name }, workedSeconds),
-      // A key was put back because of an error.
+      // Call when a key has been added again because of an error.
       retried: (): void => this.#retries.inc({ name }),
     };
   }

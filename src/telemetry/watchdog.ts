@@ -4,29 +4,28 @@ import type { HealthCheck } from './http-server.ts';
 export interface WatchdogClock {
   /** Milliseconds since an arbitrary moment. */
   monotonic(): number;
-  /** Calls back once. Returns a function that cancels it. */
+  /** Calls back once. Returns a function that cancels the timer. */
   timer(delayMilliseconds: number, callback: () => void): () => void;
 }
 
 interface WatchdogOptions {
   readonly clock: WatchdogClock;
-  /** Called with the milliseconds for which the event loop was blocked, once it runs again. */
+  /** Called once the event loop runs again, with the milliseconds for which it was blocked. */
   readonly onStall: (milliseconds: number) => void;
 }
 
 const beatMilliseconds = 1_000;
-/** Well above what a full list or a garbage collection takes. */
+/** Far longer than a full list or a garbage collection takes. */
 const stallMilliseconds = 1_000;
 /**
- * After this time a lease with the default renew deadline is lost, and a process that still answers probes is of no
- * use.
+ * After this time a lease with the default renew deadline is lost, so a program that only answers probes is of no use.
  */
 const deadMilliseconds = 10_000;
 
 /**
- * Checks once a second whether timers still fire. A blocked event loop answers no probe at all, which the
- * kubelet notices by itself; this detects one that answers but is late with its timers, and reports afterwards how long
- * it was blocked.
+ * Checks once a second whether timers still fire. A loop that is blocked completely needs no watchdog: the program
+ * stops answering its probes, and the kubelet notices. The watchdog is for a loop that still lets the program answer,
+ * but runs its timers late. It reports afterwards how long the loop was blocked.
  */
 export class Watchdog {
   readonly #options: WatchdogOptions;
@@ -45,7 +44,7 @@ export class Watchdog {
     return `expected a timer every ${beatMilliseconds} ms, the last one came ${Math.round(sinceMilliseconds)} ms ago`;
   };
 
-  /** Leaves no timer behind. */
+  /** Stops the watchdog. No timer is left. */
   stop(): void {
     this.#cancel();
   }

@@ -47,9 +47,7 @@ describe('the webhook’s certificate', () => {
       await putCertificate(directory.path, 'one');
       await putCertificate(other.path, 'two');
       await copyFile(join(other.path, 'tls.key'), join(directory.path, 'tls.key'));
-      expect(await problem()).to.match(
-        /^Expected tls\.key in .* to be the key of tls\.crt, but the two don't belong together\.$/,
-      );
+      expect(await problem()).to.match(/^Expected tls\.key in .* to be the key of tls\.crt, but they do not match\.$/);
     } finally {
       await other.remove();
     }

@@ -40,7 +40,7 @@ describe('a webhook that serves only the clients of a CA', () => {
 
   it('uses a changed CA, and keeps it beside a new serving certificate', async () => {
     const before = apiServer;
-    const changed = webhook.heard('Webhook now trusts client certificates from another CA');
+    const changed = webhook.heard('Webhook loaded a new client CA');
     apiServer = await putCertificate(clients.path, 'next-api-server');
     await changed;
     await serves(apiServer);
@@ -53,7 +53,7 @@ describe('a webhook that serves only the clients of a CA', () => {
   });
 
   it('keeps its CA while there is no usable replacement', async () => {
-    const problem = webhook.heard('Failed to load a new client CA; the webhook keeps the present one');
+    const problem = webhook.heard('Failed to load a new client CA; the webhook keeps the current one');
     await rm(clientCaFile);
     await problem;
     await serves(apiServer);
@@ -62,8 +62,8 @@ describe('a webhook that serves only the clients of a CA', () => {
 
   const unusable: Readonly<Record<string, readonly [text: string | null, why: RegExp]>> = {
     'is not there': [null, /, but there is none\.$/],
-    'is empty': ['', /, got none in it\.$/],
-    'has no certificate': ['no certificate', /, got none in it\.$/],
+    'is empty': ['', /, but it contains none\.$/],
+    'has no certificate': ['no certificate', /, but it contains none\.$/],
     'has one that can’t be read': [
       '-----BEGIN CERTIFICATE-----\nbm9uZQ==\n-----END CERTIFICATE-----\n',
       /, but one can't be used: .+\.$/,

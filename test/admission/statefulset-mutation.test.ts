@@ -74,7 +74,7 @@ describe('the StatefulSet mutation', () => {
 
     for (const [sentence, updateStrategy] of Object.entries({
       ...patched,
-      'a partition that somebody has lowered': pinned(2),
+      'a partition that another client has lowered': pinned(2),
       'OnDelete alone': { type: 'OnDelete' },
     })) {
       it(`makes partition = replicas of ${sentence}`, () => {

@@ -50,6 +50,11 @@ const pinned = (one: unknown) => ({ pinnedMembers: [{ ordinal: 1, reason: 'x' },
 export const refusedSettings: readonly Refused[] = [
   ...field('strategy', 'OnDelete or Partition', ['RollingUpdate', /Unsupported value/]),
   ...field('paused', 'true or false', ['yes']),
+  ...at('pause.until', 'a time such as 2026-01-02T03:04:05Z', (until) => ({ paused: true, pause: { until } }), [
+    'soon',
+  ]),
+  ...at('pause.reason', reason, (value) => ({ paused: true, pause: { reason: value } }), ['x'.repeat(257)], ['']),
+  ...at('pause.by', reason, (by) => ({ paused: true, pause: { by } }), ['x'.repeat(257)]),
   ...field('repairWhilePaused', 'true or false', [1]),
   ...field(
     'maxUnavailable',
@@ -67,6 +72,8 @@ export const refusedSettings: readonly Refused[] = [
   ...within('failoverGraceSeconds', 60, 3600, [59]),
   ...within('expectedMemberSeconds', 1, 86_400, [0]),
   ...field('primaryUpdatePolicy', 'Automatic or Manual', ['Never']),
+  ...field('nodeMaintenance', 'Ignore or Switchover or Evacuate', ['Drain', /Unsupported value/]),
+  ...field('rolloutsDuringMaintenance', 'Proceed or Wait', ['Stop', /Unsupported value/]),
   ...field('lostMembers', 'UpdateOnceVerified or KeepRevision', ['Update', /Unsupported value/]),
   ...field('approvedRevision', 'a text of 1 to 253 characters', ['']),
   ...at(

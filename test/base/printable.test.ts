@@ -10,7 +10,7 @@ describe('a text for a terminal', () => {
     'uses the one-character form of an escape': ['a\u009B2Jb', 'a 2Jb', String.raw`a\u009b2Jb`],
     'turns the direction of what follows': ['a\u202Etxt.exe\u202C', 'a txt.exe ', String.raw`a\u202etxt.exe\u202c`],
     'isolates a direction': ['a\u2066b\u2069', 'a b ', String.raw`a\u2066b\u2069`],
-    'has what nobody sees': ['a\u200Bb\uFEFFc\u00ADd', 'a b c d', String.raw`a\u200bb\ufeffc\u00add`],
+    'contains invisible characters': ['a\u200Bb\uFEFFc\u00ADd', 'a b c d', String.raw`a\u200bb\ufeffc\u00add`],
     'has tags': ['a\u{E0041}b', 'a b', String.raw`a\udb40\udc41b`],
     'is plain, of several lines': ['日本語\tα\nécole 🐬', '日本語\tα\nécole 🐬', '日本語\tα\nécole 🐬'],
   };

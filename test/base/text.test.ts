@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { linesOf, textOf } from '../../src/base/text.ts';
-import { patienceMilliseconds } from '../kube/patience.ts';
 
 async function* bytes(text: string, cuts: readonly number[]): AsyncGenerator<Uint8Array> {
   const all = new TextEncoder().encode(text);
@@ -18,9 +17,7 @@ async function collect(lines: AsyncIterable<string>): Promise<readonly string[]>
   return all;
 }
 
-describe('the lines of a stream', function suite() {
-  this.timeout(patienceMilliseconds);
-
+describe('the lines of a stream', () => {
   it('are the same for any chunks', async () => {
     const line = fc
       .string({ unit: 'binary', minLength: 1, maxLength: 20 })

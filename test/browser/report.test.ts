@@ -57,6 +57,7 @@ function fleetOf(count: number, nameOf?: (index: number) => string): string {
     sequences,
     sinceMilliseconds: since,
     nowMilliseconds: fleetNow,
+    queriesMysql: false,
   });
 }
 
@@ -181,17 +182,25 @@ describe('a report in a browser', () => {
     await page?.close();
   });
 
-  it('does not scroll sideways on a phone', async () => {
-    const file = join(directory, 'fleet.html');
-    const long = (index: number): string => `a-rather-long-name-of-a-cluster-${index}`;
-    await writeFile(file, fleetOf(21, long));
-    const page = await browser?.newPage({ viewport: { width: 360, height: 800 } });
-    await page?.goto(pathToFileURL(file).href);
-    const sideways = await page?.evaluate(`[document.documentElement, ...document.querySelectorAll('.scroll')]
-      .map((one) => one.scrollWidth - one.clientWidth)`);
-    expect(sideways).to.deep.equal([0, 0, 0, 0]);
-    await page?.close();
-  });
+  for (const [where, width] of [
+    ['on a phone', 360],
+    ['on a laptop', 1300],
+  ] as const) {
+    it(`does not scroll sideways ${where}, and shows every rollout`, async () => {
+      const file = join(directory, 'fleet.html');
+      const long = (index: number): string => `a-rather-long-name-of-a-cluster-${index}`;
+      await writeFile(file, fleetOf(21, long));
+      const page = await browser?.newPage({ viewport: { width, height: 800 } });
+      await page?.goto(pathToFileURL(file).href);
+      const sideways = await page?.evaluate(`[document.documentElement, ...document.querySelectorAll('.scroll')]
+        .map((one) => one.scrollWidth - one.clientWidth)`);
+      expect(sideways).to.deep.equal([0, 0, 0, 0]);
+      const hidden = await page?.evaluate(`[...document.querySelectorAll('.lane .rollout')].filter((one) =>
+        one.getBoundingClientRect().right > one.parentElement.getBoundingClientRect().right + 0.5).length`);
+      expect(hidden).to.equal(0);
+      await page?.close();
+    });
+  }
 
   describe('is detected as broken', () => {
     const breakages: readonly (readonly [what: string, from: RegExp, to: string, sentence: RegExp])[] = [

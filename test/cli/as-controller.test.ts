@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { policyKind } from '../../src/api/rollout-policy.ts';
 import type { ExchangeRequest } from '../../src/base/world.ts';
 import { commands } from '../../src/cli/run.ts';
 import { fails } from './failing-member.ts';
@@ -33,6 +34,8 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   report: ['report', 'test'],
   pause: ['pause', 'test'],
   resume: ['resume', 'test'],
+  freeze: ['freeze', '--reason', 'a test'],
+  unfreeze: ['unfreeze'],
   approve: ['approve', 'test'],
   pin: ['pin', 'moco-test-1', '--reason', 'a test'],
   unpin: ['unpin', 'moco-test-1'],
@@ -61,6 +64,13 @@ describe("commands that need the controller's rights", () => {
     cluster = fresh;
     // So that there is a member to restore.
     fails(cluster);
+    // So that there is a freeze to end.
+    cluster.server.create(policyKind, { metadata: { name: 'freeze', namespace: undefined }, spec: {} });
+    // So that there is a freeze to end.
+    cluster.clusterScoped['/apis/moco-rollout.io/v1alpha1/mysqlrolloutpolicies/freeze'] = {
+      metadata: { name: 'freeze', uid: 'freeze', resourceVersion: '1' },
+      spec: { enforced: { paused: true } },
+    };
     cluster.fault = (request) => (may(request) ? null : forbidden(request));
   });
 

@@ -20,7 +20,7 @@ describe('a claim of a member that is being deleted', () => {
     const { out } = await cluster.run('plan', 'test');
     expect(out).to.contain('ClaimTerminating: deleting moco-test-2 would destroy its data');
     expect(out).to.contain(
-      `moco-test-2 would lose its data with its pod: its claim ${claimOf(2)} is being deleted and goes with the pod`,
+      `moco-test-2 would lose its data with its pod: its claim ${claimOf(2)} is being deleted and will disappear with the pod`,
     );
   });
 

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { commands } from '../../src/cli/run.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import { mysqlCluster } from '../controller/moco-objects.ts';
 import { answer, status } from '../kube/fake-world.ts';
@@ -92,7 +93,7 @@ describe('errors of commands', () => {
     expect(await runWith({ KUBECONFIG: '/nowhere/config' }, ['status'])).to.deep.equal({
       status: 1,
       out: '',
-      err: 'error: expected a kubeconfig at /nowhere/config, got: no such file\n',
+      err: 'error: expected a kubeconfig at /nowhere/config, got: no such file; name another one with --kubeconfig or KUBECONFIG\n',
     });
     const { status: code, err } = await cluster.run('status', '--context=there');
     expect(code).to.equal(1);
@@ -134,10 +135,53 @@ describe('the choice of a kubeconfig', () => {
     return path;
   }
 
-  it('does not help if no API server answers', async () => {
-    const { status: code, err } = await runWith({ KUBECONFIG: await write('c', 'gone', 'gone') }, ['status']);
-    expect(code).to.equal(1);
-    expect(err).to.match(/^Unable to connect to the server: \S+ is unreachable \(.*ECONNREFUSED.*\)\n$/);
+  /** Arguments with which each command sends a request. */
+  const complete: Readonly<Record<string, string>> = {
+    status: '--watch',
+    get: 'test',
+    sequence: '--watch',
+    plan: '--fleet',
+    wait: 'test',
+    history: 'test',
+    undo: 'test',
+    report: 'test',
+    pause: 'test',
+    resume: '--all',
+    freeze: '--reason x',
+    unfreeze: '',
+    approve: 'test',
+    pin: 'moco-test-1 --reason x',
+    unpin: 'moco-test-1',
+    override: 'test BackupRunning --for 1h --reason x',
+    restore: 'moco-test-1 --yes',
+    unrestore: 'moco-test-1 --yes',
+    release: '--all',
+    adopt: 'test',
+    check: '',
+    diagnose: 'test',
+  };
+
+  it('does not help if no API server answers: every command ends with one sentence', async () => {
+    const connecting = commands.filter(({ connects }) => connects !== false).map(({ name }) => name);
+    expect(Object.keys(complete)).to.have.members(connecting);
+    const unreachable = await write('c', 'gone', 'gone');
+    for (const [name, rest] of Object.entries(complete)) {
+      const argv = [name, ...rest.split(' ').filter((word) => word !== '')];
+      const { status: code, out, err } = await runWith({ KUBECONFIG: unreachable }, argv);
+      expect([code, out], name).to.deep.equal([1, '']);
+      expect(err).to.match(/^Unable to connect to the server: \S+ is unreachable \(.*ECONNREFUSED.*\)\n$/);
+      const none = await runWith({}, argv);
+      expect([none.status, none.out], name).to.deep.equal([1, '']);
+      expect(none.err).to.match(/^error: expected a kubeconfig at \/nowhere\/.kube\/config, got: no such file; .*\n$/);
+    }
+  });
+
+  it('reports an address without TLS given as an option', async () => {
+    const { status: code, err } = await runWith({}, ['status', '--server', 'http://127.0.0.1:1']);
+    expect([code, err]).to.deep.equal([
+      1,
+      'error: expected an https address, or insecure-skip-tls-verify, for --server, got http://127.0.0.1:1\n',
+    ]);
   });
 
   it('merges the files in KUBECONFIG, and some may be missing', async () => {

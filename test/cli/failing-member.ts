@@ -1,4 +1,4 @@
-import type { RolloutProgress } from '../../src/api/rollout-status.ts';
+import type { RolloutProgress } from '../../src/api/rollout-progress.ts';
 import { revisionAfter, revisionBefore } from '../controller/moco-objects.ts';
 import type { FakeCluster } from './fake-cluster.ts';
 

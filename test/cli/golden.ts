@@ -5,7 +5,10 @@ import { expect } from 'chai';
 const folder = fileURLToPath(new URL('../fixtures/cli/', import.meta.url));
 const variable = 'UPDATE_GOLDEN';
 
-/** Holds a text against the one in `../fixtures/cli/`; with `UPDATE_GOLDEN=1` that becomes this, for somebody to read through. */
+/**
+ * Compares a text with the one in `../fixtures/cli/`. With `UPDATE_GOLDEN=1` the text is written there instead, for a
+ * person to read.
+ */
 export function expectGolden(name: string, text: string): void {
   const file = `${folder}${name}`;
   if (process.env[variable] === '1') {

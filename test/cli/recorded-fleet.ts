@@ -1,10 +1,6 @@
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
-import {
-  type HistoryEntry,
-  newRollout,
-  type RolloutProgress,
-  type RolloutStatus,
-} from '../../src/api/rollout-status.ts';
+import { type HistoryEntry, newRollout, type RolloutProgress } from '../../src/api/rollout-progress.ts';
+import { type RolloutStatus } from '../../src/api/rollout-status.ts';
 import type { viewOf } from '../../src/cli/terminal/view.ts';
 
 export const fleetNow = Date.UTC(2026, 6, 1, 12);

@@ -11,7 +11,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   override: ['override', 'test', 'BackupRunning', '--for', '30m', '--reason', 'known'],
 };
 
-/** As Kubernetes 1.35 answers an apply of a field that somebody else owns. */
+/** As Kubernetes 1.35 answers an apply of a field that another manager owns. */
 const conflict = (manager: string, field: string): ReturnType<typeof answer> =>
   answer(
     409,
@@ -103,8 +103,38 @@ describe('commands that write settings', () => {
     expect(await cluster.run('resume', 'test')).to.deep.equal({
       status: 1,
       out: '',
-      err: 'error: test is still paused by MySQLRolloutPolicy/night; change it there\n',
+      err: 'error: test is still paused by MySQLRolloutPolicy/night; end the pause there\n',
     });
+  });
+
+  it('resume names the command that ends a freeze', async () => {
+    for (const [policy, command] of [
+      ['freeze', 'unfreeze'],
+      ['freeze-default', 'unfreeze -n default'],
+    ] as const) {
+      const frozen = {
+        metadata: { name: policy, uid: 'p', resourceVersion: '1' },
+        spec: { enforced: { paused: true } },
+      };
+      cluster.clusterScoped['/apis/moco-rollout.io/v1alpha1/mysqlrolloutpolicies'] = { items: [frozen] };
+      expect((await cluster.run('resume', 'test')).err).to.equal(
+        `error: test is still paused by MySQLRolloutPolicy/${policy}; end that with \`kubectl moco-rollout ${command}\`\n`,
+      );
+    }
+  });
+
+  it('pause says who pauses, why and until when', async () => {
+    const ran = await cluster.run('pause', 'test', '--for', '4h', '--reason', 'a load test');
+    expect([ran.status, ran.out]).to.deep.equal([0, 'default/test: paused until 2026-07-01T16:00:00Z\n']);
+    const [write] = cluster.server.writes.filter(({ method }) => method === 'PATCH');
+    expect(write?.body['spec']).to.deep.equal({
+      paused: true,
+      pause: { reason: 'a load test', by: 'me', until: '2026-07-01T16:00:00Z' },
+    });
+    cluster.bench.world.freeze(4 * 3_600_000);
+    expect((await cluster.run('status', 'test')).out).to.contain(
+      'note     the pause of the MySQLRollout ended at 2026-07-01T16:00:00Z; `resume` removes what is left of it',
+    );
   });
 
   it('override says who overrides, and no longer than the controller allows', async () => {
@@ -116,7 +146,7 @@ describe('commands that write settings', () => {
     expect(await override('61m')).to.deep.equal({
       status: 2,
       out: '',
-      err: 'error: expected --for of at most 1h (--max-override-duration), got 1h1m; see `kubectl moco-rollout override --help`\n',
+      err: 'error: expected --for to be at most 1h (--max-override-duration), got 1h1m; see `kubectl moco-rollout override --help`\n',
     });
     expect((await override('60m')).status).to.equal(0);
     const [write] = cluster.server.writes.filter(({ method }) => method === 'PATCH');

@@ -1,5 +1,6 @@
+import { newRollout } from '../../src/api/rollout-progress.ts';
 import { type SequenceSpec, sequenceKind } from '../../src/api/rollout-sequence.ts';
-import { newRollout, type RolloutStatus } from '../../src/api/rollout-status.ts';
+import { type RolloutStatus } from '../../src/api/rollout-status.ts';
 import { timestampOf } from '../../src/base/json.ts';
 import { type FakeCluster, sequencesPath } from './fake-cluster.ts';
 
@@ -59,7 +60,7 @@ function statusOf(does: Exclude<Doing, 'unknown'>, ago: (seconds: number) => str
         rollout: {
           ...rollout,
           begunAt: ago(900),
-          failing: { ordinal: 2, message: 'container mysqld waits: CrashLoopBackOff' },
+          failing: { ordinal: 2, message: 'container mysqld is waiting (CrashLoopBackOff)' },
         },
       };
   }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { commands } from '../../src/cli/run.ts';
 import { fails } from './failing-member.ts';
-import { type FakeCluster, useFakeCluster } from './fake-cluster.ts';
+import { type FakeCluster, runWith, useFakeCluster } from './fake-cluster.ts';
 
 const duration = 'a duration above zero such as 15s, 1m30s or 500ms';
 const noName = 'mysqlclusters.moco.cybozu.com "" not found: no object can have this name';
@@ -22,12 +23,14 @@ const misused: Readonly<Record<string, string>> = {
   'status --request-timeout=x': `expected --request-timeout to be ${duration}, got \`x\``,
   'status --request-timeout=99999999h':
     'expected --request-timeout to be a duration of at most 87600h, got `99999999h`',
+  'status --server 127.0.0.1:6443':
+    'expected --server to be an https address such as https://127.0.0.1:6443, got `127.0.0.1:6443`',
   "status --context ''": empty('context'),
   "status --kubeconfig ' '": empty('kubeconfig'),
   "status -n ''": empty('namespace'),
   'status -n ../x': 'expected --namespace to be the name of a namespace, got `../x`',
   "status -l ''": empty('selector'),
-  'status test --held': 'expected --held, --needs-person and --stale without names: they select from a list',
+  'status test --held': '--held, --needs-person and --stale filter a list and cannot be combined with names',
   'get test -l a=b': 'expected either names or --selector, got both',
   'status test -A': 'expected either names or -A, got both',
   'sequence a b': 'expected at most 1 argument, got 2: a, b',
@@ -40,6 +43,8 @@ const misused: Readonly<Record<string, string>> = {
   'plan test -o wide': 'expected --output to be json or yaml without --fleet, got `wide`',
   'plan test -f x': 'expected either a NAME or --filename, got both',
   "plan -f ''": empty('filename'),
+  'plan --node=a --fleet': 'expected either --node or --fleet, got both',
+  'plan test --node=a': 'expected either --node or a NAME, got both',
   'plan -f /nowhere.yaml': 'expected --filename to be a file of manifests, got `/nowhere.yaml`: no such file',
   'plan --fleet -A -n default': 'expected either --namespace or --all-namespaces, got both',
   'plan --fleet -o name': 'expected --output to be json, yaml or wide, got `name`',
@@ -55,7 +60,7 @@ const misused: Readonly<Record<string, string>> = {
   'plan test --assume paused': 'expected --assume.paused to be true or false, got ""',
   'plan test --assume pausd=true':
     'expected --assume to name a setting such as paused=false, got `pausd` (did you mean paused?)',
-  'plan test --assume paused=true,paused=false': 'expected --assume to have each setting once, got paused twice',
+  'plan test --assume paused=true,paused=false': 'expected --assume to contain each setting once, got paused twice',
   'plan test --assume paused=a=b': 'expected --assume.paused to be true or false, got "a=b"',
   'plan test --assume maxUnavailable=0':
     'expected --assume.maxUnavailable to be a whole number from 1 to 1000, or a percentage from "1%" to "100%", got 0',
@@ -97,15 +102,26 @@ const misused: Readonly<Record<string, string>> = {
   'pause test --all': 'expected either names or --all, got both',
   'pause -l a=b --all': 'expected either --selector or --all, got both',
   'pause --all -A -n default': 'expected either --namespace or --all-namespaces, got both',
+  'pause test --for long': `expected --for to be ${duration}, got \`long\``,
+  [`pause test --reason ${'x'.repeat(257)}`]: 'expected --reason to have at most 256 characters, got 257',
+  freeze: 'expected --reason, so that other people understand the freeze, got none',
+  "freeze --reason ' '": empty('reason'),
+  [`freeze --reason ${'x'.repeat(257)}`]: 'expected --reason to have at most 256 characters, got 257',
+  'freeze test --reason x': 'expected no arguments, got test',
+  'freeze --reason x --for long': `expected --for to be ${duration}, got \`long\``,
+  'freeze -n A_b --reason x': 'expected --namespace to be the name of a namespace, got `A_b`',
+  'unfreeze test': 'expected no arguments, got test',
   'resume test -A': 'expected either names or -A, got both',
   approve: 'expected a NAME, got none',
   'approve test x': 'expected at most 1 argument, got 2: test, x',
   "approve test --revision ''": empty('revision'),
   pin: 'expected a MEMBER, got none',
-  'pin moco-test-1': 'expected --reason, for others who find the pinned member, got none',
+  'pin moco-test-1': 'expected --reason, so that other people understand the pin, got none',
   "pin moco-test-1 --reason ' '": empty('reason'),
   'pin test --reason x': `expected ${pod}, got \`test\``,
   'pin moco-test-1 -A --reason x': "unknown option '-A'",
+  unpin: 'expected a MEMBER, got none',
+  'unpin test': `expected ${pod}, got \`test\``,
   override: 'expected a NAME, got none',
   'override test --for 1m --reason x': 'expected a RULE to override, got none',
   "override test ''": 'expected the name of a rule, got ``',
@@ -172,7 +188,7 @@ const refused: Readonly<Record<string, string>> = {
   'pin moco-test-3 --reason x': 'pods "moco-test-3" not found: test has 3 members, the last of them moco-test-2',
   'approve test --revision 99':
     'the update revision of test is 7966559688 now, not 99; see `kubectl moco-rollout plan test -n default`',
-  'history test --revision -1': 'revision -1 is not kept; there are: none',
+  'history test --revision -1': 'revision -1 is no longer kept; existing revisions: none',
 };
 
 const wordsOf = (line: string): readonly string[] =>
@@ -200,4 +216,15 @@ describe('commands with bad arguments', () => {
       });
     }
   }
+
+  it('checks arguments before it reads the kubeconfig, for every command', async () => {
+    const late: string[] = [];
+    for (const line of Object.keys(misused)) {
+      const { status } = await runWith({ KUBECONFIG: '/nowhere/config' }, wordsOf(line));
+      if (status !== 2) late.push(line);
+    }
+    expect(late).to.deep.equal([]);
+    const first = new Set(Object.keys(misused).map((line) => line.split(' ', 1)[0]));
+    expect(commands.map(({ name }) => name).filter((name) => !first.has(name))).to.deep.equal([]);
+  });
 });

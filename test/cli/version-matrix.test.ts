@@ -105,8 +105,7 @@ async function say(from: string, to: string, directory: string): Promise<readonl
   }
 }
 
-describe('what each command says of a version', function () {
-  this.timeout(300_000);
+describe('what each command says of a version', () => {
   let directory: string;
 
   before(async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { RolloutProgress } from '../../src/api/rollout-status.ts';
+import type { RolloutProgress } from '../../src/api/rollout-progress.ts';
 import { explainWayBack, isRisky, wayBack } from '../../src/cli/cluster/way-back.ts';
 import { revisionAfter as after, revisionBefore as before } from '../controller/moco-objects.ts';
 import { imagePath, progress } from './failing-member.ts';
@@ -17,18 +17,18 @@ const cases: Readonly<Record<string, readonly [changes: RolloutProgress['changes
   'within 8.0': [from('mysql:8.0.35', 'mysql:8.0.42'), safe('8.0')],
   'within 8.0, to before its last incompatible release': [
     from('mysql:8.0.34', 'mysql:8.0.42'),
-    /^at risk: .* no way back from 8\.0\.42 to 8\.0\.34\./,
+    /^at risk: .* downgrade from 8\.0\.42 to 8\.0\.34\./,
   ],
   'to another image of the same release': [from('mysql:9.1.0.1', 'mysql:9.1.0.2@sha256:ab'), safe('9.1')],
   'within an innovation series': [
     from('mysql:9.1.0', 'mysql:9.1.1'),
-    /^at risk: .* no way back from 9\.1\.1 to 9\.1\.0\./,
+    /^at risk: .* downgrade from 9\.1\.1 to 9\.1\.0\./,
   ],
   'from 9.1 to 8.4': [
     from('mysql:8.4.8', 'mysql:9.1.0'),
-    /^at risk: .* no way back from 9\.1\.0 to 8\.4\.8\. If mysqld .* refuses to start/,
+    /^at risk: .* downgrade from 9\.1\.0 to 8\.4\.8\. If mysqld .* refuses to start/,
   ],
-  'from 8.4 to 8.0': [from('mysql:8.0.41', 'mysql:v8.4'), /^at risk: .* no way back from 8\.4 to 8\.0\.41\./],
+  'from 8.4 to 8.0': [from('mysql:8.0.41', 'mysql:v8.4'), /^at risk: .* downgrade from 8\.4 to 8\.0\.41\./],
   'between images without a version': [from('registry:5000/mysql', 'mysql@sha256:00'), /^unknown, /],
   'without known changes': [undefined, /^unknown, because the versions of mysqld are not known\./],
   'without a change of mysqld': [

@@ -24,7 +24,7 @@ let made = 0;
 /** A moco-controller that runs leaves these clusters alone. */
 const annotations = { [reconciliationStoppedAnnotation]: annotationOn };
 
-/** Clusters whose StatefulSets are applied as MOCO applies them, each by a call; nobody else looks after them. */
+/** Clusters whose StatefulSets are applied as MOCO applies them, each by a call. No other program acts on them. */
 export class AppliedClusters {
   readonly #client: ObjectClient;
   readonly #nodes: Pick<Nodes, 'neverSchedule'> | null;
@@ -129,7 +129,7 @@ export class AppliedClusters {
     });
   }
 
-  /** A merge patch of the StatefulSet, by nobody in particular. */
+  /** A merge patch of the StatefulSet by an unnamed client. */
   patch(name: string, body: object): Promise<StatefulSet> {
     return patch<StatefulSet>(this.#client, 'StatefulSet', `moco-${name}`, body);
   }

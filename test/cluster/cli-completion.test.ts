@@ -14,7 +14,6 @@ import { FakeCluster } from '../cli/fake-cluster.ts';
 import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
 
 const run = promisify(execFile);
-const buildDeadlineMilliseconds = 540_000;
 
 /** For this machine with its own Node in it, or what there is for every other. */
 const platform =
@@ -22,7 +21,6 @@ const platform =
 
 /** Nothing else is around: no Node, no home. */
 describe('the plugin as one file, under a real kubectl', function () {
-  this.timeout(buildDeadlineMilliseconds);
   const controlPlane = useControlPlane();
   let directory = '';
   let plugin = '';

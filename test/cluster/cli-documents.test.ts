@@ -5,18 +5,16 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
-import { filledIn, isRunUnderItsHeading, kindOf, partsOf } from '../docs/command-kind.ts';
+import { filledIn, isRunUnderItsHeading, kindOf, partsOf, withoutWaiting } from '../docs/command-kind.ts';
 import { commandsUnder, type DocumentedCommand, documentedCommands } from '../docs/markdown.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { until } from '../support/control-plane/until.ts';
 import { goTool } from '../support/go-tools/build.ts';
 import { sampleCluster } from '../support/moco/sample.ts';
+import { patienceMilliseconds } from '../support/patience.ts';
 import { foreignKinds } from './foreign-kinds.ts';
 
 const run = promisify(execFile);
-const buildDeadlineMilliseconds = 30 * 60_000;
-const testDeadlineMilliseconds = 900_000;
-const commandDeadlineMilliseconds = 180_000;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const complete = {
   type: 'moco-rollout.io/RolloutComplete',
@@ -62,24 +60,19 @@ const cluster: readonly object[] = [
   },
 ];
 
-/** Nobody makes the pods of a Deployment here. */
-const unawaited = (command: string): string => filledIn(command).replace(' --wait', '');
-
 const readTest = (name: string): Promise<string> => readFile(join(root, 'test/cluster', name), 'utf8');
 
 /**
  * Runs the commands for kubectl and helm in a shell as documented, with names for the placeholders. No controller runs: the
  * test checks the answer of the API server. Commands that `installing.test.ts` and `uninstalling.test.ts` run are skipped.
  */
-describe('the commands in the documents', function () {
-  this.timeout(testDeadlineMilliseconds);
+describe('the commands in the documents', () => {
   let controlPlane: ControlPlane;
   let commands: readonly DocumentedCommand[];
   let directory: string;
   let environment: NodeJS.ProcessEnv;
 
-  before(async function build() {
-    this.timeout(buildDeadlineMilliseconds);
+  before(async () => {
     const helm = await goTool('helm');
     controlPlane = await startControlPlane({ audit: false, manifests: [join(root, 'test/support/moco/crd')] });
     directory = join(controlPlane.directory, 'reader');
@@ -100,10 +93,10 @@ describe('the commands in the documents', function () {
 
   it('of README.md install moco-rollout, adopt one cluster and wait for its rollout', async () => {
     const [, install = '', ...others] = await commandsUnder('Install', '../README.md');
-    await shell(unawaited(install));
+    await shell(withoutWaiting(install));
     await apply(...cluster);
     await patchStatus();
-    for (const command of others) await shell(unawaited(command));
+    for (const command of others) await shell(withoutWaiting(command));
     const path = 'jsonpath={.items[*].spec.strategy} {.items[*].metadata.name}';
     expect(await shell(`kubectl get mysqlrollouts -o '${path}'`)).to.equal('OnDelete test');
     const args = 'kubectl get deployment moco-rollout-controller -n moco-rollout-system -o jsonpath={..args}';
@@ -116,7 +109,7 @@ describe('the commands in the documents', function () {
     const adopt = await commandsUnder('Adopt one cluster', 'getting-started.md');
     // Everything that a reader has to run until a first cluster is adopted.
     expect(1 + install.length + adopt.length).to.be.at.most(6);
-    for (const command of install) await shell(unawaited(command));
+    for (const command of install) await shell(withoutWaiting(command));
     await shell(
       `kubectl patch mysqlrollout test --subresource=status --type=merge --patch='{"status":{"strategy":"OnDelete"}}'`,
     );
@@ -186,7 +179,7 @@ describe('the commands in the documents', function () {
     const { stdout } = await run('bash', ['-o', 'pipefail', '-c', command], {
       cwd: directory,
       env: environment,
-      timeout: commandDeadlineMilliseconds,
+      timeout: patienceMilliseconds,
     });
     return stdout;
   }

@@ -6,7 +6,7 @@ import type { ControlPlane } from '../support/control-plane/control-plane.ts';
 import type { StatefulSet } from '../support/moco/objects.ts';
 import { cli, cliOfImage } from './cli-program.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
-import { scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
+import { useRollouts } from './rollout-fixture.ts';
 import { conditionOf, type Moment } from './rollout-history.ts';
 
 const label = 'moco-rollout.io/strategy';
@@ -48,7 +48,6 @@ describe('release on a real control plane', () => {
       );
       await cluster.setImage('mysql:8.4.9');
       // MOCO's own partition controller takes it from here, at its own intervals.
-      cluster.patientFor(scenarioDeadlineMilliseconds);
       const waited = await cli(asAdmin(), ['wait', 'x', '-n', cluster.namespace, '--timeout=10m']);
       expect(waited).to.include({ status: 0, out: `${cluster.namespace}/x: complete\n` });
       expect(conditionOf(cluster.now.cluster, rolloutCompleteCondition)).to.equal(undefined);

@@ -40,14 +40,15 @@ describe('settings from the command line, on a real control plane', () => {
 
   scenario('pause and resume leave nothing behind', {}, async (cluster) => {
     await done(cluster, 'pause', 'x', '--repair');
-    expect(await specOf(cluster)).to.deep.equal({ paused: true, repairWhilePaused: true });
+    const pause = { by: 'admin' };
+    expect(await specOf(cluster)).to.deep.equal({ pause, paused: true, repairWhilePaused: true });
     await cluster.setImage('mysql:8.4.9');
     await cluster.until('the new revision is held', ({ rollout }) => {
       return rollout?.status?.updatedReplicas === 0 && rollout.status.hold?.rule === 'Paused';
     });
     expect(await done(cluster, 'plan', 'x')).to.contain('blocked  Paused');
     await done(cluster, 'pause', 'x');
-    expect(await specOf(cluster)).to.deep.equal({ paused: true });
+    expect(await specOf(cluster)).to.deep.equal({ pause, paused: true });
     await done(cluster, 'resume', 'x');
     expect((await specOf(cluster)) ?? {}).to.deep.equal({});
     const waited = await run(cluster, 'wait', 'x', '--timeout=8m');

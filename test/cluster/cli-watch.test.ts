@@ -38,7 +38,7 @@ class OnTerminal {
     });
   }
 
-  /** As somebody who presses Ctrl-C. */
+  /** Like a user who presses Ctrl-C. */
   async interrupt(): Promise<void> {
     this.#process.stdin?.write('\u0003');
     await this.#ended;

@@ -11,17 +11,15 @@ import { foreignKinds } from './foreign-kinds.ts';
 import { Helm, set } from './helm-program.ts';
 import { InstalledController } from './installed-controller.ts';
 import { RolloutCluster } from './rollout-cluster.ts';
-import { judged, scenarioDeadlineMilliseconds } from './rollout-fixture.ts';
+import { judged } from './rollout-fixture.ts';
 import { History } from './rollout-history.ts';
 
-const buildDeadlineMilliseconds = 30 * 60_000;
 const system = 'moco-rollout-system';
 const values = ['featureGates.UpdateStrategyOnDelete=true', 'settings.minReadySeconds=0', 'flags.log-format=json'];
 const mysqlClusters = 'customresourcedefinition/mysqlclusters.moco.cybozu.com';
 
 /** In turn, on one control plane to which everything comes only as the tests go on; the controller is started once. */
-describe('a Kubernetes cluster with missing or unknown components', function () {
-  this.timeout(scenarioDeadlineMilliseconds);
+describe('a Kubernetes cluster with missing or unknown components', () => {
   let controlPlane: ControlPlane;
   let helm: Helm;
   let controller: InstalledController;
@@ -29,8 +27,7 @@ describe('a Kubernetes cluster with missing or unknown components', function () 
   let history: History;
   let cluster: RolloutCluster;
 
-  before(async function build() {
-    this.timeout(buildDeadlineMilliseconds);
+  before(async () => {
     helm = await Helm.open();
     controlPlane = await startControlPlane({ featureGates: { WatchList: false } });
     controller = await InstalledController.in(controlPlane, join(controlPlane.directory, 'installed'));

@@ -8,10 +8,6 @@ import {
 } from '../support/control-plane/control-plane.ts';
 import { atEndOfRun } from '../support/end-of-run.ts';
 
-/** Long enough for everything to be built from nothing on a slow machine. */
-const startDeadlineMilliseconds = 30 * 60_000;
-const stopDeadlineMilliseconds = 180_000;
-
 /** CustomResourceDefinitions that every cluster test may rely on. */
 const definitions = ['../../config/crd', '../support/moco/crd'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
@@ -47,8 +43,7 @@ export function useControlPlane(): () => ControlPlane {
 /** The same with one for a file alone: on the shared one the stand-ins of the rollouts see to every namespace. */
 export function useOwnControlPlane(options: ControlPlaneOptions = {}): () => ControlPlane {
   let own: ControlPlane | null = null;
-  after(async function stopOwnControlPlane() {
-    this.timeout(stopDeadlineMilliseconds);
+  after(async () => {
     await own?.stop();
   });
   return startedBefore(async () => {
@@ -59,8 +54,7 @@ export function useOwnControlPlane(options: ControlPlaneOptions = {}): () => Con
 
 function startedBefore(start: () => Promise<ControlPlane>): () => ControlPlane {
   let controlPlane: ControlPlane | null = null;
-  before(async function startBefore() {
-    this.timeout(startDeadlineMilliseconds);
+  before(async () => {
     controlPlane = await start();
   });
   return () => {
@@ -71,7 +65,7 @@ function startedBefore(start: () => Promise<ControlPlane>): () => ControlPlane {
   };
 }
 
-/** Makes a namespace that nobody else has and returns its name. */
+/** Makes a new namespace and returns its name. */
 export async function freshNamespace(controlPlane: ControlPlane, prefix = 'test'): Promise<string> {
   const name = `${prefix}-${randomBytes(4).toString('hex')}`;
   await controlPlane.kubectl('create', 'namespace', name);

@@ -10,8 +10,6 @@ import { type ControlPlane, startControlPlane } from '../support/control-plane/c
 import { plainRequest } from '../support/control-plane/plain-request.ts';
 import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
 
-const deadlineMilliseconds = 360_000;
-
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -28,8 +26,7 @@ async function failure(promise: Promise<unknown>): Promise<string> {
   );
 }
 
-describe('the control plane', function () {
-  this.timeout(deadlineMilliseconds);
+describe('the control plane', () => {
   const controlPlane = useControlPlane();
 
   it('has the version that go.mod pins, unless KUBEBUILDER_ASSETS has another', async () => {
@@ -105,8 +102,7 @@ describe('the control plane', function () {
   });
 });
 
-describe('a separate control plane', function () {
-  this.timeout(deadlineMilliseconds);
+describe('a separate control plane', () => {
   let controlPlane: ControlPlane;
   let unexpected: string[];
 

@@ -3,7 +3,6 @@ import { definitions, type Schema } from '../../hack/crd.ts';
 import type { MySQLRollout } from '../../src/api/rollout.ts';
 import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
 
-const testDeadlineMilliseconds = 90_000;
 const at = '2026-01-02T03:04:05Z';
 
 const condition = (type: string): object => ({
@@ -26,7 +25,6 @@ const intent = {
 };
 
 describe('the API server and the status of a MySQLRollout', function () {
-  this.timeout(testDeadlineMilliseconds);
   const controlPlane = useControlPlane();
   let namespace: string;
 
@@ -45,7 +43,7 @@ describe('the API server and the status of a MySQLRollout', function () {
       const body = JSON.stringify({ status: written });
       const patch = ['--subresource=status', '--type=merge', '-p', body, '-o', 'json'];
       const stored = await kubectl('patch', kind, 'whole', ...patch);
-      // Policies and sequences are for everybody on this control plane.
+      // Policies and sequences apply to all tests on this control plane.
       await kubectl('delete', kind, 'whole');
       expect(JSON.parse(stored).status).to.deep.equal(written);
     });

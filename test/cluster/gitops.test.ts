@@ -11,8 +11,6 @@ import { useControlPlane } from './control-plane-fixture.ts';
 import { type Checked, clusters, writtenByController } from './gitops-objects.ts';
 
 const run = promisify(execFile);
-const buildDeadlineMilliseconds = 30 * 60_000;
-const waitMilliseconds = 180_000;
 
 interface HealthExpressions {
   readonly apiVersion: string;
@@ -53,16 +51,14 @@ function lua(value: unknown): string {
     .join(', ')}}`;
 }
 
-describe('the health checks for GitOps', function () {
-  this.timeout(waitMilliseconds);
+describe('the health checks for GitOps', () => {
   const controlPlane = useControlPlane();
   let glua: string;
   let rollouts: Readonly<Record<string, Checked>>;
   let checksOfArgo: Readonly<Record<string, string>>;
   let checksOfFlux: readonly HealthExpressions[];
 
-  before(async function prepare() {
-    this.timeout(buildDeadlineMilliseconds);
+  before(async () => {
     glua = await goTool('glua');
     const written = await writtenByController();
     ({ rollouts } = written);

@@ -8,7 +8,6 @@ import { releaseChart } from '../../hack/release/chart.ts';
 import { chartDirectory, configDirectory, type Manifest, parseManifests } from '../config/manifests.ts';
 import { Helm, set, withoutPolicies, withPolicies } from './helm-program.ts';
 
-const deadlineMilliseconds = 10 * 60_000;
 const namespace = 'moco-rollout-system';
 const digest = `sha256:${'0123456789abcdef'.repeat(4)}`;
 
@@ -35,8 +34,7 @@ interface PodTemplate {
 }
 
 // What the API server says of it: test/cluster/helm.test.ts.
-describe('the values of the Helm chart', function () {
-  this.timeout(deadlineMilliseconds);
+describe('the values of the Helm chart', () => {
   let helm: Helm;
 
   before(async () => {

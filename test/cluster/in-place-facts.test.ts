@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type Json, object } from '../../src/base/json.ts';
 import { labelSetAt } from '../../src/moco/managed-fields.ts';
 import { clusterNameLabel, revisionHashLabel } from '../../src/moco/names.ts';
-import { projectPod } from '../../src/moco/projections.ts';
+import { projectPod } from '../../src/moco/pod-projection.ts';
 import type { LiveContainer } from '../../src/moco/records.ts';
 import { kubernetesVersion } from '../support/control-plane/build.ts';
 import { useOwnControlPlane } from './control-plane-fixture.ts';
@@ -47,8 +47,7 @@ const statefulSet = {
 };
 
 /** What updates in place rest on. Whoever makes a model of it changes this first. */
-describe('Kubernetes, of a pod under OnDelete', function () {
-  this.timeout(180_000);
+describe('Kubernetes, of a pod under OnDelete', () => {
   const controlPlane = useOwnControlPlane();
   const kubectl = (...flags: readonly string[]): Promise<string> => controlPlane().kubectl('-n', namespace, ...flags);
   const read = async (what: string): Promise<Read> => JSON.parse(await kubectl('get', what, '-o', 'json')) as Read;
@@ -213,7 +212,7 @@ describe('Kubernetes, of a pod under OnDelete', function () {
       expect(after.metadata.labels).to.equal(undefined);
     });
 
-    it('says in managedFields who has resized it, also after a later patch, until somebody else does', async () => {
+    it('says in managedFields who has resized it, also after a later patch, until another client does', async () => {
       const live = async () =>
         projectedContainer(await kubectl('get', 'pod/resized', '-o', 'json', '--show-managed-fields'));
       await patch('pod/resized', strategic, { metadata: { labels: { later: 'yes' } } }, '--field-manager=moco-rollout');

@@ -72,8 +72,7 @@ const defaults: readonly (readonly [path: string, value: unknown])[] = [
 const pathIn = (text: string): Path => text.split('.').map((step) => (/^\d+$/.test(step) ? Number(step) : step));
 const given = (path: Path, value: unknown, base: Json = template): Json => object(put(base, path, value));
 
-describe('the API server and the change of a running pod', function () {
-  this.timeout(180_000);
+describe('the API server and the change of a running pod', () => {
   const controlPlane = useControlPlane();
   let connection: Connection;
   let client: ApiClient;

@@ -9,11 +9,10 @@ import { foreignKinds } from './foreign-kinds.ts';
 import { Helm, set, withPolicies } from './helm-program.ts';
 import { InstalledController } from './installed-controller.ts';
 import { RolloutCluster } from './rollout-cluster.ts';
-import { judged, scenarioDeadlineMilliseconds } from './rollout-fixture.ts';
+import { judged } from './rollout-fixture.ts';
 import { conditionOf, History } from './rollout-history.ts';
 import { wholeRollout } from './rollout-story.ts';
 
-const buildDeadlineMilliseconds = 30 * 60_000;
 const system = 'moco-rollout-system';
 const gateOn = 'featureGates.UpdateStrategyOnDelete=true';
 const flags = ['settings.minReadySeconds=0', 'flags.log-format=json'];
@@ -25,8 +24,7 @@ interface Binding {
 }
 
 /** Nothing is there but MOCO, nodes, and what an installation brings: its rights too are what it has brought. */
-describe('an installation', function () {
-  this.timeout(scenarioDeadlineMilliseconds);
+describe('an installation', () => {
   let controlPlane: ControlPlane;
   let stage: Stage;
   let history: History;
@@ -34,8 +32,7 @@ describe('an installation', function () {
   let controller: InstalledController;
   let manifests: readonly Manifest[] = [];
 
-  before(async function build() {
-    this.timeout(buildDeadlineMilliseconds);
+  before(async () => {
     helm = await Helm.open();
     controlPlane = await startControlPlane();
     stage = await Stage.open(controlPlane, { admission: 'none' });

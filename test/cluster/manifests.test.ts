@@ -5,7 +5,6 @@ import { type ControlPlane, startControlPlane } from '../support/control-plane/c
 import { until } from '../support/control-plane/until.ts';
 import { kustomize } from './kustomize.ts';
 
-const startDeadlineMilliseconds = 360_000;
 const policy = [
   'MutatingAdmissionPolicy /moco-rollout-statefulset',
   'MutatingAdmissionPolicyBinding /moco-rollout-statefulset',
@@ -19,8 +18,7 @@ const webhookServer = [
   'Certificate moco-rollout-system/moco-rollout-webhook',
 ];
 
-describe('the API server and the manifests', function () {
-  this.timeout(startDeadlineMilliseconds);
+describe('the API server and the manifests', () => {
   let controlPlane: ControlPlane;
   let built: readonly Manifest[];
 
@@ -33,7 +31,7 @@ describe('the API server and the manifests', function () {
 
   it('build with kustomize into all objects of the directories', async () => {
     const options =
-      /^(samples|webhook|webhook-server|partition-driver|prometheus|gitops|in-place|replication-facts|preflight)\//;
+      /^(samples|webhook|webhook-server|partition-driver|prometheus|gitops|in-place|replication-facts|preflight|eviction-requests)\//;
     const held = (await readManifests()).filter(({ file }) => !options.test(file)).map(nameOf);
     expect(built.map(nameOf)).to.have.members([...new Set(held)]);
   });
@@ -55,6 +53,15 @@ describe('the API server and the manifests', function () {
       'ClusterRoleBinding /moco-rollout-nodes',
     ]);
     expect(changed(inPlace, built)).to.deep.equal(['ClusterRole /moco-rollout-controller']);
+  });
+
+  it('build with the component for EvictionRequests into a policy for new pods and rights to Evictions', async () => {
+    const withRequests = await kustomize(controlPlane, { resources: ['default'], components: ['eviction-requests'] });
+    expect(added(built, withRequests)).to.have.members([
+      'MutatingAdmissionPolicy /moco-rollout-eviction-responder',
+      'MutatingAdmissionPolicyBinding /moco-rollout-eviction-responder',
+    ]);
+    expect(changed(withRequests, built)).to.deep.equal(['ClusterRole /moco-rollout-controller']);
   });
 
   it('build with the component for partitions into one more webhook and its Service', async () => {

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { strategyLabel } from '../../src/moco/names.ts';
 import { type Ground, type Here, mocoGrounds, standOn } from './admission-grounds.ts';
 import { outcome } from './applied-clusters.ts';
-import { startDeadlineMilliseconds, testDeadlineMilliseconds } from './moco-fixture.ts';
 import { type AdmissionWay, admissionWays } from './on-delete-admission.ts';
 import {
   adopted,
@@ -30,8 +29,8 @@ const onlyRolling = /422 .*only allowed for updateStrategy 'RollingUpdate'/;
 const without = {
   "MOCO's re-apply": at(3),
   "MOCO's apply of a new template": at(3),
-  'an annotation of anybody': onlyRolling,
-  'a finalizer of anybody': onlyRolling,
+  'an annotation of another client': onlyRolling,
+  'a finalizer of another client': onlyRolling,
   'a partition': panics,
   'RollingUpdate without a partition': at(3),
   "MOCO's apply of a forced rolling update": native,
@@ -44,8 +43,8 @@ const withOurs = (
 ): Readonly<Record<keyof typeof without, Result> & Partial<Record<Title, Result>>> => ({
   "MOCO's re-apply": 'nothing',
   "MOCO's apply of a new template": onDelete,
-  'an annotation of anybody': onDelete,
-  'a finalizer of anybody': onDelete,
+  'an annotation of another client': onDelete,
+  'a finalizer of another client': onDelete,
   // The policy comes before MOCO's webhook and takes the partition away, our webhook comes after it.
   'a partition': way === 'policy' ? onDelete : panics,
   'RollingUpdate without a partition': onDelete,
@@ -56,8 +55,7 @@ const withOurs = (
 
 for (const [sentence, ground] of Object.entries(mocoGrounds)) {
   for (const way of admissionWays) {
-    describe(`${sentence} and our ${way}`, function describeWay() {
-      this.timeout(testDeadlineMilliseconds);
+    describe(`${sentence} and our ${way}`, () => {
       matrix(ground, way);
     });
   }
@@ -66,8 +64,7 @@ for (const [sentence, ground] of Object.entries(mocoGrounds)) {
 function matrix(ground: Ground, way: AdmissionWay): void {
   let here: Here;
 
-  before(async function installEverything() {
-    this.timeout(startDeadlineMilliseconds);
+  before(async () => {
     here = await standOn(ground, way);
   });
 

@@ -34,7 +34,7 @@ describe('MOCO’s own partition controller, with the gate off', () => {
     const { hold, members = [], strategy } = cluster.now.rollout?.status ?? {};
     expect(strategy).to.equal('MOCO');
     expect(hold?.message).to.equal(
-      "waiting for MOCO's partition controller to lower the partition to 1, which reaches moco-x-1",
+      "waiting for MOCO's partition controller to lower the partition to 1, so that moco-x-1 is updated",
     );
     expect([0, 1, 2].map((ordinal) => members[ordinal]?.verdict)).to.deep.equal(['Waiting', 'Next', 'Updated']);
     await cluster.event('AwaitingMoco');

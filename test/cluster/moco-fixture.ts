@@ -17,13 +17,11 @@ import type { WrittenKind } from '../support/moco/write.ts';
 import { accessWith, type ObjectClient } from '../support/object-client.ts';
 import { admissionPolicyFlags } from '../support/stage/admission-policy.ts';
 
-/** Long enough for the control plane to be built from nothing on a slow machine. */
-export const startDeadlineMilliseconds = 30 * 60_000;
-export const testDeadlineMilliseconds = 360_000;
-
 const namespace = 'default';
 
-/** A control plane with MOCO installed: its kind, its webhooks, its policy; whoever wants it running starts it. */
+/**
+ * A control plane with MOCO installed: its kind, its webhooks and its policy. A test that needs MOCO running starts it.
+ */
 export interface Installed {
   readonly controlPlane: ControlPlane;
   readonly client: ObjectClient;
@@ -116,7 +114,7 @@ export async function list<O extends KubernetesObject>(
   return items;
 }
 
-/** A merge patch, by nobody in particular unless told. */
+/** A merge patch, by an unnamed manager by default. */
 export async function patch<O extends KubernetesObject>(
   client: ObjectClient,
   kind: WrittenKind,

@@ -8,15 +8,7 @@ import type { MySQLCluster, Pod, StatefulSet } from '../support/moco/objects.ts'
 import { same } from '../support/moco/same.ts';
 import { type Nodes, startNodes } from '../support/nodes/driver.ts';
 import { type AlwaysOnDelete, startAlwaysOnDelete } from './moco-always-on-delete.ts';
-import {
-  type Installed,
-  installed,
-  list,
-  patch,
-  read,
-  startDeadlineMilliseconds,
-  testDeadlineMilliseconds,
-} from './moco-fixture.ts';
+import { type Installed, installed, list, patch, read } from './moco-fixture.ts';
 import { playedHistory, recordedHistory, recordedKinds, type Segment } from './moco-history.ts';
 import { History } from './rollout-history.ts';
 
@@ -43,8 +35,7 @@ const unfinished = 'force-rolling-update on, image mysql:8.4.10';
 /** A tenth of the real ones, more or less: what is compared is the order. */
 const partition = { notReconciled: 500, notReady: 1500, afterStep: 500, available: 500 };
 
-describe('the stand-in for MOCO, compared with recordings of the real MOCO', function () {
-  this.timeout(testDeadlineMilliseconds);
+describe('the stand-in for MOCO, compared with recordings of the real MOCO', () => {
   const actionsBegun: { readonly action: string; readonly after: number }[] = [];
   const recorded = recordedHistory(recordings);
   let environment: Installed;
@@ -54,8 +45,7 @@ describe('the stand-in for MOCO, compared with recordings of the real MOCO', fun
   let onDelete: AlwaysOnDelete | null = null;
   let endBackup: () => Promise<void> = async () => undefined;
 
-  before(async function startEverything() {
-    this.timeout(startDeadlineMilliseconds);
+  before(async () => {
     environment = await installed();
     const { client, world } = environment;
     // Members that come up together are not taken for a primary that is gone, as with the real one's patience of 9 s.

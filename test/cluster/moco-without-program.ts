@@ -3,9 +3,10 @@ import { podDisruptionBudgets } from '../../src/kube/resource.ts';
 import { mysqldContainer, strategyLabel } from '../../src/moco/names.ts';
 import { until } from '../support/control-plane/until.ts';
 import type { MySQLCluster, Pod, PodTemplateSpec, StatefulSet } from '../support/moco/objects.ts';
+import { patienceMilliseconds } from '../support/patience.ts';
 import type { Stage } from '../support/stage/stage.ts';
 import { withPolicy } from './real-moco-admission.ts';
-import { realMocoScene, realMocoStartMilliseconds } from './real-moco-fixture.ts';
+import { realMocoScene } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { sharedFlags, useRollouts } from './rollout-fixture.ts';
 import { conditionOf } from './rollout-history.ts';
@@ -13,11 +14,6 @@ import { conditionOf } from './rollout-history.ts';
 // What moco-controller does with an adopted cluster while this program is gone.
 
 export const newImage = 'mysql:8.4.9';
-/** MOCO tries a member three times, 3 s apart, before it calls the cluster failed. */
-const failoverMilliseconds = 120_000;
-/** Within this anything comes that is waited for. */
-const patienceMilliseconds = 120_000;
-export const testMilliseconds = 480_000;
 
 export interface AdoptedCluster {
   readonly stage: () => Stage;
@@ -31,19 +27,16 @@ export function useAdoptedCluster(): AdoptedCluster {
   const { stage, newCluster } = useRollouts(realMocoScene);
   let cluster: RolloutCluster | null = null;
 
-  beforeEach(async function adoptedCluster() {
-    this.timeout(realMocoStartMilliseconds);
+  beforeEach(async () => {
     await programBack();
     const made = newCluster();
-    made.patientFor(patienceMilliseconds);
     await made.create({});
     await made.isTaken();
     await made.begin();
     cluster = made;
   });
 
-  after(async function restore() {
-    this.timeout(testMilliseconds);
+  after(async () => {
     await programBack();
   });
 
@@ -88,7 +81,7 @@ export async function reconciles(cluster: RolloutCluster): Promise<void> {
 }
 
 export async function failsOver(cluster: RolloutCluster): Promise<void> {
-  const { index, failover } = await primaryDies(cluster, failoverMilliseconds);
+  const { index, failover } = await primaryDies(cluster, patienceMilliseconds);
   expect(await failover, 'the primary after a failover').to.not.equal(index);
 }
 

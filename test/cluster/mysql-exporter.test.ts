@@ -25,7 +25,6 @@ function documentedQuery(): string {
 }
 
 describe("the check of mysqld-exporter's series", function () {
-  this.timeout(180_000);
   const children: ChildProcess[] = [];
   let servers: MysqlServers | null = null;
   let link: Link | null = null;

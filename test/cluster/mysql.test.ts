@@ -1,7 +1,10 @@
 import { hostname } from 'node:os';
 import { expect } from 'chai';
+import type { RowDataPacket } from 'mysql2/promise';
 import { realWorld } from '../../src/base/world.ts';
 import type { MemberSaid } from '../../src/core/on-demand-facts.ts';
+import { preflightPod } from '../../src/moco/preflight-pod.ts';
+import { readPreflightPod } from '../../src/moco/preflight-result.ts';
 import { type Answers, type AskedMember, readClone, readCluster } from '../../src/mysql/read-cluster.ts';
 import { caughtUp } from '../core/mysql-readings.ts';
 import { Unavailable } from '../support/cluster/requirements.ts';
@@ -19,10 +22,9 @@ const createsUser = (more = ''): readonly string[] => [
   `GRANT PROCESS, REPLICATION CLIENT, REPLICATION SLAVE, SELECT, SHOW DATABASES, SHOW VIEW ON *.* TO '${user}'@'%'`,
   'SET sql_log_bin = 1',
 ];
-const unread = { kind: 'unknown', message: 'nobody was asked' } as const;
+const unread = { kind: 'unknown', message: 'no server was asked' } as const;
 
 describe('a real mysqld', function () {
-  this.timeout(120_000);
   let servers: MysqlServers | null = null;
   let source: Mysqld;
   let replica: Mysqld;
@@ -52,6 +54,36 @@ describe('a real mysqld', function () {
   after(async () => {
     link?.close();
     await servers?.close();
+  });
+
+  it('prints its version in a preflight, with an error, and writes no file', async () => {
+    const all = servers as MysqlServers;
+    const pod = preflightPod({
+      namespace: 'default',
+      clusterName: 'test',
+      rollout: { apiVersion: 'moco-rollout.io/v1alpha1', kind: 'MySQLRollout', name: 'test', uid: 'u' },
+      node: 'node-1',
+      revision: 'r',
+      template: { spec: { containers: [{ name: 'mysqld', image: 'mysql', command: ['mysqld'] }] } },
+      templateBefore: {},
+      about: 'images',
+      asksVersion: true,
+      timeoutSeconds: 300,
+    }) as { readonly spec: { readonly containers: readonly { readonly args: readonly string[] }[] } };
+    const args = pod.spec.containers[1]?.args ?? [];
+    const [first] = await source.session().then((session) => session.query<RowDataPacket[]>('SELECT VERSION() AS v'));
+    const before = new Set(await all.files());
+    // A container without the privileges of root runs it.
+    const { exitCode, printed } = await all.prints(...args, '--user=nobody');
+    expect((await all.files()).filter((one) => !before.has(one))).to.deep.equal([]);
+    const terminated = { exitCode, message: printed.slice(-4096) };
+    const containerStatuses = [
+      { name: 'mysqld', state: { terminated: { exitCode: 0 } } },
+      { name: 'version', state: { terminated } },
+    ];
+    expect(exitCode).not.to.equal(0);
+    const said = readPreflightPod({ status: { phase: 'Failed', containerStatuses } }, false);
+    expect(said).to.deep.equal({ kind: 'fetched', version: /^[\d.]+/.exec(String(first[0]?.['v']))?.[0] });
   });
 
   const member = (uid: string, { port }: Pick<Mysqld, 'port'>, name = hostname()): AskedMember => ({
@@ -100,7 +132,7 @@ describe('a real mysqld', function () {
     await until(async () => (await ask()).replica, caughtUp);
   });
 
-  it('reports what a replica has received and not applied, and whether its applier works', async () => {
+  it('reports what a replica has received and not applied, and whether its applier is running', async () => {
     await replica.run('STOP REPLICA SQL_THREAD');
     for (const id of [11, 12, 13]) await source.run(`INSERT INTO d.t VALUES (${id}, 'a row of a user')`);
     const stopped = { runs: false, error: 0 };

@@ -3,7 +3,6 @@ import { admissionProbeAnnotation } from '../../src/moco/names.ts';
 import { until } from '../support/control-plane/until.ts';
 import { type Ground, type Here, mocoGrounds, ownGround, standOn } from './admission-grounds.ts';
 import { outcome } from './applied-clusters.ts';
-import { startDeadlineMilliseconds, testDeadlineMilliseconds } from './moco-fixture.ts';
 import { type AdmissionWay, admissionWays } from './on-delete-admission.ts';
 import {
   adopted,
@@ -43,8 +42,7 @@ const results: Readonly<Partial<Record<Title, Result>>> = {
 
 for (const [sentence, ground] of Object.entries({ ...mocoGrounds, ...ownGround })) {
   for (const way of admissionWays) {
-    describe(`new pods at the current revision with our ${way} and ${sentence}`, function describeWay() {
-      this.timeout(testDeadlineMilliseconds);
+    describe(`new pods at the current revision with our ${way} and ${sentence}`, () => {
       matrix(ground, way);
     });
   }
@@ -53,8 +51,7 @@ for (const [sentence, ground] of Object.entries({ ...mocoGrounds, ...ownGround }
 function matrix(ground: Ground, way: AdmissionWay): void {
   let here: Here;
 
-  before(async function installEverything() {
-    this.timeout(startDeadlineMilliseconds);
+  before(async () => {
     here = await standOn(ground, way);
   });
 

@@ -9,8 +9,6 @@ import { imageOf, isReady } from './rollout-members.ts';
 
 const oldImage = 'mysql:8.4.8';
 const newImage = 'mysql:8.4.9';
-/** MOCO's partition controller comes again after 10 s. */
-const patienceMilliseconds = 240_000;
 
 describe('new pods at the current revision beside moco-controller 0.36', () => {
   const { scenario } = useRollouts(realMocoScene);
@@ -19,7 +17,6 @@ describe('new pods at the current revision beside moco-controller 0.36', () => {
     'let a lost member come back at its revision while the rollout is held, whatever MOCO’s partition controller writes',
     {},
     async (cluster) => {
-      cluster.patientFor(patienceMilliseconds);
       await cluster.setting({ paused: true });
       await cluster.setImage(newImage);
       await cluster.until('new pods come up at the current revision', ({ statefulSet }) => {

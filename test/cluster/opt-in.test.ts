@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { policyKind } from '../../src/api/rollout-policy.ts';
 import { strategyLabel } from '../../src/moco/names.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
-import { judged, ownScene, scenarioDeadlineMilliseconds, sharedFlags, useRollouts } from './rollout-fixture.ts';
+import { judged, ownScene, sharedFlags, useRollouts } from './rollout-fixture.ts';
 import { imageOf, isReady } from './rollout-members.ts';
 
 /** MOCO's own order of things, sooner. */
@@ -50,8 +50,7 @@ describe('clusters that are adopted one after the other', () => {
     await reports(cluster, 'MOCO');
   }
 
-  it('by a setting for one, a policy for a namespace, and one for all, are released the same way', async function oneByOne() {
-    this.timeout(2 * scenarioDeadlineMilliseconds);
+  it('by a setting for one, a policy for a namespace, and one for all, are released the same way', async () => {
     const [one, inNamespace, other] = (await clusters(3, 1)) as [RolloutCluster, RolloutCluster, RolloutCluster];
     await judged(one, async () => {
       await one.setting({ strategy: 'OnDelete' });
@@ -120,8 +119,7 @@ describe('clusters that are adopted one after the other', () => {
     await cluster.isByPartitions();
   });
 
-  it('are released by a controller with the gate off, in the middle of a rollout, and adopted again with the gate on', async function gate() {
-    this.timeout(2 * scenarioDeadlineMilliseconds);
+  it('are released by a controller with the gate off, in the middle of a rollout, and adopted again with the gate on', async () => {
     const [cluster] = (await clusters(1)) as [RolloutCluster];
     await judged(cluster, async () => {
       await cluster.setting({ strategy: 'OnDelete' });

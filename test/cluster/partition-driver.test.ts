@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { statefulSets } from '../../src/kube/resource.ts';
 import type { Pod, StatefulSet } from '../support/moco/objects.ts';
-import { judged, ownScene, scenarioDeadlineMilliseconds, sharedFlags, useRollouts } from './rollout-fixture.ts';
+import { judged, ownScene, sharedFlags, useRollouts } from './rollout-fixture.ts';
 import { conditionOf } from './rollout-history.ts';
 import { imageOf } from './rollout-members.ts';
 
@@ -14,8 +14,7 @@ const byOwnPartitions = ownScene({ partitionDriver: 'own' }, gateOff, (cluster) 
 describe('a rollout by this program’s partitions, without MOCO’s partition controller', () => {
   const { stage, newCluster } = useRollouts(byOwnPartitions);
 
-  it('updates members that have never started to a corrected image', async function firstStart() {
-    this.timeout(scenarioDeadlineMilliseconds);
+  it('updates members that have never started to a corrected image', async () => {
     const cluster = newCluster();
     await judged(cluster, async () => {
       await cluster.appear({ image: 'mysql:8.4.8-missing' });
@@ -26,8 +25,7 @@ describe('a rollout by this program’s partitions, without MOCO’s partition c
     });
   });
 
-  it('begins at partition = replicas, waits while no controller runs, and then replaces one member after the other', async function held() {
-    this.timeout(scenarioDeadlineMilliseconds);
+  it('begins at partition = replicas, waits while no controller runs, and then replaces one member after the other', async () => {
     const cluster = newCluster();
     await judged(cluster, async () => {
       await cluster.create({});

@@ -13,8 +13,7 @@ const pod = (more: object = {}, containers: object = {}): object => ({
   },
 });
 
-describe('a dry run that creates a pod whose name exists', function () {
-  this.timeout(60_000);
+describe('a dry run that creates a pod whose name exists', () => {
   const controlPlane = useControlPlane();
   let namespace: string;
 

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { putCertificate } from '../admission/certificates.ts';
 import { HttpFront, kubeconfigOf } from '../support/api-server/http-front.ts';
+import { patienceMilliseconds } from '../support/patience.ts';
 import { programs } from '../support/programs.ts';
 
 const program = programs.image;
-const deadlineMilliseconds = 360_000;
 
 interface Ended {
   readonly exitCode: number | null;
@@ -101,8 +101,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
 };
 
-describe('the program, started with', function () {
-  this.timeout(deadlineMilliseconds);
+describe('the program, started with', () => {
   /** Answers every request as a bearer token says: `401`, `403`, or like an API server to anything else. */
   let api: HttpFront;
   let directory: string;
@@ -170,7 +169,7 @@ function start(flags: readonly string[]): Promise<Ended> {
     const child = execFile(
       process.execPath,
       [program, ...flags],
-      { env: compiled, timeout: deadlineMilliseconds },
+      { env: compiled, timeout: patienceMilliseconds },
       (_, standardOutput, standardError) => {
         resolve({ exitCode: child.exitCode, standardOutput, standardError });
       },

@@ -9,7 +9,6 @@ import { PrometheusHttp } from '../../src/kube/prometheus-http.ts';
 import { freePort } from '../support/control-plane/free-port.ts';
 import { Prometheus } from '../support/prometheus.ts';
 
-const deadlineMilliseconds = 60_000;
 const cluster = { namespace: 'shop', name: 'a.b' };
 const pods = { updated: ['moco-a.b-2'], stale: ['moco-a.b-0', 'moco-a.b-1'] };
 
@@ -22,8 +21,6 @@ errors{namespace="shop",pod="moco-aXb-2"} 100
 `;
 
 describe('what Prometheus itself says about checks', function suite() {
-  this.timeout(deadlineMilliseconds);
-
   const server = createServer((_, response) => {
     response.setHeader('content-type', 'text/plain; version=0.0.4');
     response.end(page);
@@ -33,7 +30,6 @@ describe('what Prometheus itself says about checks', function suite() {
   let read: CheckReader;
 
   before(async function startPrometheus() {
-    this.timeout(deadlineMilliseconds);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const target = `127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -8,13 +8,12 @@ import type { ControlPlane } from '../support/control-plane/control-plane.ts';
 import { freePort } from '../support/control-plane/free-port.ts';
 import type { ControllerProcess } from '../support/stage/controller-process.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
-import { judged, scenarioDeadlineMilliseconds, sharedFlags, useRollouts } from './rollout-fixture.ts';
+import { judged, sharedFlags, useRollouts } from './rollout-fixture.ts';
 
 const serviceAccount = { namespace: 'moco-rollout-system', name: 'moco-rollout' };
 // Which rights the controller uses and which it has: the whole run compares them (hack/run-tests.ts). What else its token
 // could write: token.test.ts.
-describe('a controller with the rights of the installation alone', function () {
-  this.timeout(scenarioDeadlineMilliseconds);
+describe('a controller with the rights of the installation alone', () => {
   const { stage, newCluster } = useRollouts();
   let kubeconfig: string;
   let certDir: string;
@@ -22,8 +21,7 @@ describe('a controller with the rights of the installation alone', function () {
   let cluster: RolloutCluster;
   let metrics: string;
 
-  before(async function rollOut() {
-    this.timeout(scenarioDeadlineMilliseconds);
+  before(async () => {
     const { controlPlane } = stage();
     await endAll();
     kubeconfig = await controlPlane.kubeconfigFor(serviceAccount);
@@ -45,8 +43,7 @@ describe('a controller with the rights of the installation alone', function () {
     metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   });
 
-  after(async function restore() {
-    this.timeout(scenarioDeadlineMilliseconds);
+  after(async () => {
     await endAll();
     await stage().startController(sharedFlags);
   });

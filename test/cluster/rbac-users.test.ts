@@ -54,6 +54,7 @@ const complete: readonly Line[] = [
   { argv: ['sequence'], may: everywhere },
   { argv: ['report', '--fleet'], may: everywhere },
   { argv: ['plan', '--fleet'], may: everywhere },
+  { argv: ['freeze', '--reason', 'an incident'], may: ['enforcer', 'cluster-admin'] },
 ];
 const because = ['--reason', 'known to be harmless'];
 const stale: readonly Line[] = [
@@ -139,6 +140,8 @@ describe('the command line under the roles of config/users', () => {
       }
     };
     await play(complete);
+    const unfrozen = await run('enforcer', ['unfreeze']);
+    expect([unfrozen.status, unfrozen.err]).to.deep.equal([0, '']);
     await cluster.setting({ partition: 3 });
     await cluster.setImage('mysql:8.4.9');
     await cluster.holds('PartitionReached');
@@ -147,7 +150,7 @@ describe('the command line under the roles of config/users', () => {
     kubeconfigs.set('setter', await controlPlane.kubeconfigForUser(userOf(namespace, 'setter'), ['people']));
     const resumed = await run('setter', ['resume', 'x']);
     expect([resumed.status, resumed.out]).to.deep.equal([0, `${namespace}/x: resumed\n`]);
-    expect(resumed.err).to.match(/^warning: whether something else still pauses x is not known: .*forbidden/);
+    expect(resumed.err).to.match(/^warning: it is unknown whether something else still pauses x: .*forbidden/);
     await play(stale);
     const asked = await rightsAsked(userOf(namespace, 'operator of all'));
     const ofOwner = ['patch mysqlclusters in moco.cybozu.com'];
@@ -176,15 +179,15 @@ describe('the command line under the roles of config/users', () => {
         .replaceAll(/ \([^)]*\)/g, '')
         .split(/, |; /)
         .filter((command) => command !== '');
-      // Who may look is told that it has not failed.
+      // Who may look is told that a member has not failed. `unfreeze` was played by one person only.
       expect(
-        missing.filter((command) => command !== 'restore'),
+        missing.filter((command) => command !== 'restore' && command !== 'unfreeze'),
         `${name}: ${sentence}`,
       ).to.have.members(denied);
     }
   }
 
-  /** A role of somebody's own that has the settings and none of what is read for a decision. */
+  /** A user-made role that grants the settings, but not the reads that a decision needs. */
   async function setterRole(namespace: string): Promise<string> {
     const name = `${namespace}-setter`;
     const resources = '--resource=mysqlrollouts.moco-rollout.io,mysqlclusters.moco.cybozu.com';

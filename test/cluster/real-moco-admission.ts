@@ -23,7 +23,7 @@ export async function withPolicy(client: ObjectClient): Promise<void> {
   await until('the policy is in force', async () => (await kept(client)) === true);
 }
 
-/** What an API server before 1.36 has: our webhook, at an address where nobody answers. */
+/** What an API server before 1.36 has: our webhook, at an address where no process listens. */
 export async function withAbsentWebhook(client: ObjectClient, failurePolicy: 'Fail' | 'Ignore'): Promise<void> {
   await removeAdmissionPolicy(client).catch(unlessNotFound);
   const { metadata, webhooks, ...manifest } = await webhook();

@@ -1,13 +1,14 @@
 import { expect } from 'chai';
-import { newRealMocoScene, usePatientRollouts } from './real-moco-fixture.ts';
+import { newRealMocoScene } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
+import { useRollouts } from './rollout-fixture.ts';
 
 const newImage = 'mysql:8.4.9';
 
 // A member that is stopped comes back only if moco-controller configures it. moco-controller is killed here, so the
 // control plane is not shared with other files.
 describe('while moco-controller 0.36 is away', () => {
-  const { stage, scenario } = usePatientRollouts(newRealMocoScene());
+  const { stage, scenario } = useRollouts(newRealMocoScene());
 
   // A rollout that rests at the current revision would stop earlier: MOCO's webhook for StatefulSets is away as well.
   scenario('no working member is evicted, and the rollout continues once it is back', {}, async (cluster) => {
@@ -29,7 +30,7 @@ describe('while moco-controller 0.36 is away', () => {
     const before = uidsOf(cluster);
     await stage().moco.pause();
     await cluster.holds('MocoUnavailable');
-    expect(cluster.now.rollout?.status?.hold?.message).to.match(/ does not renew its Lease moco-system\/moco, which /);
+    expect(cluster.now.rollout?.status?.hold?.message).to.match(/ is not renewing its Lease moco-system\/moco, which /);
     expect(uidsOf(cluster)).to.deep.equal(before);
     await stage().moco.resume();
     await cluster.setting({ minReadySeconds: 0 });

@@ -5,14 +5,11 @@ import { useRollouts } from './rollout-fixture.ts';
 import { wholeRollout } from './rollout-story.ts';
 
 const job = 'emergency-backup';
-/** MOCO asks three times, 3 s apart, who does not answer. */
-const patienceMilliseconds = 240_000;
 
 describe('a backup that a person begins, with moco-controller 0.36', () => {
   const { scenario, stage } = useRollouts(realMocoScene);
 
   scenario('keeps every member until its Job is Complete', {}, async (cluster) => {
-    cluster.patientFor(patienceMilliseconds);
     cluster.slowNodes({ stopMilliseconds: 1_000 });
     const cronJob = `cronjob/moco-backup-${cluster.name}`;
     await createBackupPolicy(stage().client, cluster.namespace, 'daily');

@@ -3,15 +3,16 @@ import { rolloutKind } from '../../src/api/rollout.ts';
 import { persistentVolumeClaims, podDisruptionBudgets, pods } from '../../src/kube/resource.ts';
 import { configMaps } from '../support/config-maps.ts';
 import { dataVolume } from '../support/moco/names.ts';
-import { usePatientRollouts } from './real-moco-fixture.ts';
+import { realMocoScene } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
+import { useRollouts } from './rollout-fixture.ts';
 import { isReady, isUpdated } from './rollout-members.ts';
 
 const newImage = 'mysql:8.4.9';
 
 // Objects that look like the fact that a step needs, and are not it, on a real API server with MOCO itself.
 describe('facts that are not what they look like, with moco-controller 0.36', () => {
-  const { scenario } = usePatientRollouts();
+  const { scenario } = useRollouts(realMocoScene);
 
   scenario('a claim that was created again while its pod runs holds the member', {}, async (cluster) => {
     const name = `${dataVolume}-${cluster.podName(2)}`;
@@ -45,7 +46,7 @@ describe('facts that are not what they look like, with moco-controller 0.36', ()
 
   scenario('a pod with the labels of a member that the StatefulSet does not own is left alone', {}, async (cluster) => {
     const { labels } = podOf(cluster, 2).metadata;
-    // The StatefulSet controller adopts a pod that nobody controls.
+    // The StatefulSet controller adopts a pod that has no controller.
     const { metadata: owner } = await cluster.make(configMaps, { metadata: { name: 'somebody' } });
     const { name, uid } = owner;
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name, uid, controller: true }];
@@ -64,7 +65,7 @@ describe('facts that are not what they look like, with moco-controller 0.36', ()
   });
 
   scenario('a pod that its node ended is no evidence against the revision', {}, async (cluster) => {
-    await cluster.setting({ pinnedMembers: [{ ordinal: 1, reason: 'somebody looks at it' }] });
+    await cluster.setting({ pinnedMembers: [{ ordinal: 1, reason: 'a person looks at it' }] });
     await cluster.setImage(newImage);
     const { metadata } = await cluster.pod(2, 'is updated and works', (pod) => isUpdated(cluster, pod) && isReady(pod));
     const status = {

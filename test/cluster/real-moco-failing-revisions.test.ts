@@ -1,15 +1,16 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import { mysqldContainer } from '../../src/moco/names.ts';
-import { usePatientRollouts } from './real-moco-fixture.ts';
+import { realMocoScene } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
+import { useRollouts } from './rollout-fixture.ts';
 import { isReady, isUpdated } from './rollout-members.ts';
 
 const goodImage = 'mysql:8.4.9';
 
 // What is evidence against a revision, and that it is not forgotten, with the StatefulSet controller and MOCO themselves.
 describe('a revision that fails, with moco-controller 0.36', () => {
-  const { scenario } = usePatientRollouts();
+  const { scenario } = useRollouts(realMocoScene);
 
   scenario('since the node refuses the pod, holds with the reason of the kubelet', {}, async (cluster) => {
     await cluster.setImage('mysql:8.4.9-refused');
@@ -37,7 +38,7 @@ describe('a revision that fails, with moco-controller 0.36', () => {
       moment.rollout?.status?.hold?.rule === 'UpdateRevisionFailing' ? moment : undefined,
     );
     expect(rollout?.status?.hold?.message).to.match(
-      /fails on moco-x-2: container pmm waits: (ErrImagePull|ImagePullBackOff)/,
+      /fails on moco-x-2: container pmm is waiting \((ErrImagePull|ImagePullBackOff)\)/,
     );
     expect(cluster.now.pods.filter((pod) => isUpdated(cluster, pod))).to.have.length(1);
     await withSidecar(cluster, 'pmm:2');

@@ -1,16 +1,17 @@
 import { expect } from 'chai';
 import { newPodsLabel, revisionHashLabel } from '../../src/moco/names.ts';
 import type { Pod } from '../support/moco/objects.ts';
-import { usePatientRollouts } from './real-moco-fixture.ts';
+import { realMocoScene } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
+import { useRollouts } from './rollout-fixture.ts';
 import { isReady, isUpdated } from './rollout-members.ts';
 
 const newImage = 'mysql:8.4.9';
 const badImage = 'mysql:8.4.9-missing';
 
 // A drain and `kubectl delete pod` take members whose rollout is held. MOCO's own partition controller runs all the time.
-describe('members whose pods somebody else deletes, with moco-controller 0.36', () => {
-  const rollouts = usePatientRollouts();
+describe('members whose pods another client deletes, with moco-controller 0.36', () => {
+  const rollouts = useRollouts(realMocoScene);
   const scenario: typeof rollouts.scenario = (sentence, options, play) =>
     rollouts.scenario(sentence, options, (cluster) => {
       // MOCO's pods take 20 s to stop, in their preStop hook.

@@ -11,7 +11,6 @@ import { statefulSetBody } from '../support/moco/stateful-set.ts';
 import type { WrittenKind } from '../support/moco/write.ts';
 import { removeAdmissionPolicy } from '../support/stage/admission-policy.ts';
 import { isKeptOnDelete } from '../support/stage/kept-on-delete.ts';
-import { testDeadlineMilliseconds } from './moco-fixture.ts';
 import { withPolicy } from './real-moco-admission.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
@@ -24,8 +23,7 @@ const newImage = 'mysql:8.4.9';
 describe('objects of moco-controller 0.36', () => {
   const { stage, newCluster } = useRollouts(realMocoScene);
 
-  it('equal those of the stand-in, field by field', async function compare() {
-    this.timeout(testDeadlineMilliseconds);
+  it('equal those of the stand-in, field by field', async () => {
     const cluster = await adopted({});
     const definition = await stage().client.get<MySQLCluster>(
       clusterKind,
@@ -40,8 +38,7 @@ describe('objects of moco-controller 0.36', () => {
     expect(differences(realBudget, standInBudget)).to.deep.equal([]);
   });
 
-  it('get a partition without our admission, in the middle of a rollout, and are adopted again with the policy', async function nothing() {
-    this.timeout(testDeadlineMilliseconds);
+  it('get a partition without our admission, in the middle of a rollout, and are adopted again with the policy', async () => {
     const { client } = stage();
     const cluster = await adopted({});
     await judged(cluster, async () => {
@@ -69,7 +66,6 @@ describe('objects of moco-controller 0.36', () => {
 
   async function adopted(options: Parameters<RolloutCluster['create']>[0]): Promise<RolloutCluster> {
     const cluster = newCluster();
-    cluster.patientFor(120_000);
     await cluster.create(options);
     await cluster.isTaken();
     await cluster.begin();

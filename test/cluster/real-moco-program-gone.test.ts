@@ -6,20 +6,16 @@ import {
   newImage,
   programGone,
   reconciles,
-  testMilliseconds,
   useAdoptedCluster,
 } from './moco-without-program.ts';
 import { withAbsentWebhook, withPolicy } from './real-moco-admission.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { judged } from './rollout-fixture.ts';
 
-const partitionMilliseconds = 180_000;
-
 describe('moco-controller 0.36, restarted while this program is down', () => {
   const { stage, cluster: adopted, programBack } = useAdoptedCluster();
 
-  it('reconciles, fails over and keeps OnDelete with the admission policy', async function policy() {
-    this.timeout(testMilliseconds);
+  it('reconciles, fails over and keeps OnDelete with the admission policy', async () => {
     const cluster = adopted();
     await judged(cluster, async () => {
       await programGone(stage(), cluster, () => withPolicy(stage().client));
@@ -30,8 +26,7 @@ describe('moco-controller 0.36, restarted while this program is down', () => {
     });
   });
 
-  it('reconciles, fails over and continues by partitions with an unavailable webhook under Ignore', async function ignoring() {
-    this.timeout(testMilliseconds);
+  it('reconciles, fails over and continues by partitions with an unavailable webhook under Ignore', async () => {
     const cluster = adopted();
     await judged(cluster, async () => {
       await programGone(stage(), cluster, () => withAbsentWebhook(stage().client, 'Ignore'));
@@ -50,7 +45,6 @@ describe('moco-controller 0.36, restarted while this program is down', () => {
 
 /** MOCO's partition controller lets Kubernetes replace the first member. */
 async function loweredByMoco(cluster: RolloutCluster): Promise<void> {
-  cluster.patientFor(partitionMilliseconds);
   await cluster.until('MOCO lowers the partition', ({ statefulSet }) => {
     const { partition = 3 } = statefulSet?.spec.updateStrategy?.rollingUpdate ?? {};
     return partition < 3;

@@ -20,8 +20,6 @@ import { goTool } from '../support/go-tools/build.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const buildDeadlineMilliseconds = 40 * 60_000;
-const testDeadlineMilliseconds = 900_000;
 const ours = '--selector=app.kubernetes.io/part-of=moco-rollout';
 const kinds =
   'deployment,replicaset,pod,service,configmap,secret,job,networkpolicy,poddisruptionbudget,role,rolebinding,serviceaccount,clusterrole,clusterrolebinding,mutatingwebhookconfiguration,mutatingadmissionpolicy,mutatingadmissionpolicybinding,validatingadmissionpolicy,validatingadmissionpolicybinding,crd';
@@ -51,7 +49,6 @@ interface Pod {
 
 /** Kubernetes, MOCO and mysqld as they are, each member on a node of its own, and moco-rollout as its users install it. */
 describe('on real nodes', function () {
-  this.timeout(testDeadlineMilliseconds);
   let cluster: Cluster;
   let certificates: Awaited<ReturnType<typeof installMoco>>;
   let load: ClusterLoad;
@@ -63,7 +60,6 @@ describe('on real nodes', function () {
   let foreign: readonly string[];
 
   before(async function install() {
-    this.timeout(buildDeadlineMilliseconds);
     const lacking = await whatClusterLacks();
     foreign = foreignDirectories();
     if (lacking !== null) leaveOut(this, `what runs on real nodes. ${lacking}`);

@@ -22,7 +22,7 @@ export interface Refusal {
   remove(): Promise<void>;
 }
 
-/** A ValidatingAdmissionPolicy of somebody's that refuses every eviction in the cluster's namespace. */
+/** A user-made ValidatingAdmissionPolicy that refuses every eviction in the cluster's namespace. */
 export async function refuseEvictions({ client }: Stage, cluster: RolloutCluster): Promise<Refusal> {
   const name = `nobody-is-evicted-in-${cluster.namespace}`;
   const write = { priority: 'disrupt' } as const;
@@ -36,7 +36,7 @@ export async function refuseEvictions({ client }: Stage, cluster: RolloutCluster
       spec: {
         failurePolicy: 'Fail',
         matchConstraints: { namespaceSelector, resourceRules: [rule] },
-        validations: [{ expression: 'false', message: 'nobody is evicted here', reason: 'Forbidden' }],
+        validations: [{ expression: 'false', message: 'no pod is evicted here', reason: 'Forbidden' }],
       },
     },
     write,

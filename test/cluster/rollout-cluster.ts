@@ -35,7 +35,6 @@ export class RolloutCluster {
   /** How much of the audit log was written before the part of the story that is told. */
   #from = 0;
   #fromRevision = 0;
-  #patienceMilliseconds: number | undefined;
 
   constructor(stage: Stage, history: History, namespace: string) {
     this.#stage = stage;
@@ -71,13 +70,8 @@ export class RolloutCluster {
     return this.#history.before(this.namespace, revision);
   }
 
-  /** How long it is waited for what is to come, where that takes longer than usual: for others, or for MOCO's intervals. */
-  patientFor(milliseconds: number): void {
-    this.#patienceMilliseconds = milliseconds;
-  }
-
   until<T>(sentence: string, condition: (moment: Moment) => T | undefined | false | null): Promise<T> {
-    return this.#history.until(this.namespace, sentence, condition, this.#patienceMilliseconds);
+    return this.#history.until(this.namespace, sentence, condition);
   }
 
   /** From here on the story is told; what was before, is not. */

@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import PQueue from 'p-queue';
-import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
+import {
+  type ControlPlane,
+  type ControlPlaneOptions,
+  startControlPlane,
+} from '../support/control-plane/control-plane.ts';
 import { atEndOfRun } from '../support/end-of-run.ts';
 import { Stage, type StageOptions } from '../support/stage/stage.ts';
 import { useControlPlane } from './control-plane-fixture.ts';
 import { type ClusterOptions, RolloutCluster } from './rollout-cluster.ts';
 import { History } from './rollout-history.ts';
 
-const startDeadlineMilliseconds = 180_000;
-export const scenarioDeadlineMilliseconds = 720_000;
 /** How many clusters of a file are rolled out side by side: what one test waits for, another one computes in. */
 const scenariosAtOnce = 6;
 
@@ -69,8 +71,6 @@ export interface Scene {
   /** For use in a `describe`. */
   readonly use: () => () => Promise<Shared>;
   readonly atRest: (cluster: RolloutCluster) => Promise<void>;
-  /** Where more has to be built than the control plane. */
-  readonly startDeadlineMilliseconds?: number;
 }
 
 /** Under OnDelete, on the control plane and the stage that every file shares. */
@@ -87,15 +87,15 @@ export function ownScene(
   options: StageOptions,
   flags: readonly string[],
   atRest: (cluster: RolloutCluster) => Promise<void>,
+  controlPlaneOptions: ControlPlaneOptions = {},
 ): Scene {
   const use = (): (() => Promise<Shared>) => {
     const closers: (() => Promise<unknown>)[] = [];
-    after(async function closeOwnStage() {
-      this.timeout(startDeadlineMilliseconds);
+    after(async () => {
       for (const close of closers.toReversed()) await close();
     });
     return async () => {
-      const controlPlane = await startControlPlane();
+      const controlPlane = await startControlPlane(controlPlaneOptions);
       closers.push(() => controlPlane.stop());
       return openStage(controlPlane, (close) => closers.push(close), options, flags);
     };
@@ -110,8 +110,7 @@ export function useRollouts(scene: Scene = underOnDelete): Rollouts {
   const plays: (() => Promise<void>)[] = [];
   let running: readonly Promise<void>[] = [];
   let here: Shared | null = null;
-  before(async function openSharedStage() {
-    this.timeout(scene.startDeadlineMilliseconds ?? startDeadlineMilliseconds);
+  before(async () => {
     here = await open();
   });
 
@@ -146,8 +145,7 @@ export function useRollouts(scene: Scene = underOnDelete): Rollouts {
         await play(cluster);
       });
     });
-    it(sentence, async function runScenario() {
-      this.timeout(scenarioDeadlineMilliseconds);
+    it(sentence, async () => {
       await played(place);
     });
   }

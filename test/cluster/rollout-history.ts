@@ -23,6 +23,7 @@ import type {
   StatefulSet,
 } from '../support/moco/objects.ts';
 import type { ObjectClient } from '../support/object-client.ts';
+import { patienceMilliseconds } from '../support/patience.ts';
 import type { Change } from '../verification/witness/moment.ts';
 
 /** An Event of events.k8s.io, as much of it as is asked about. */
@@ -77,8 +78,6 @@ const watched: readonly ResourceKind[] = [
   jobs,
   events,
 ];
-/** Longer than the two minutes for which the disruption controller may wait for an evicted pod whose end it has missed. */
-const deadlineMilliseconds = 180_000;
 
 const retryMilliseconds = 200;
 
@@ -181,7 +180,6 @@ export class History {
     namespace: string,
     sentence: string,
     condition: (moment: Moment) => T | undefined | false | null,
-    milliseconds = deadlineMilliseconds,
   ): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const ask = (): void => {
@@ -195,8 +193,8 @@ export class History {
     const listeners = this.#listeners.get(namespace) ?? new Set();
     this.#listeners.set(namespace, listeners.add(ask));
     const timer = setTimeout(() => {
-      reject(new Error(`Expected that ${sentence} within ${milliseconds} ms, it did not come`));
-    }, milliseconds);
+      reject(new Error(`Expected that ${sentence} within ${patienceMilliseconds} ms, it did not come`));
+    }, patienceMilliseconds);
     ask();
     return promise.finally(() => {
       clearTimeout(timer);
@@ -204,7 +202,7 @@ export class History {
     });
   }
 
-  /** Lets go of a namespace that nobody asks about any more. */
+  /** Forgets a namespace that is no longer needed. */
   forget(namespace: string): void {
     this.#versions.delete(namespace);
     this.#current.delete(namespace);

@@ -42,8 +42,8 @@ describe('a member whose replaced pod could not come back, with a policy', () =>
     );
     await cluster.holds('NodeTakesNoPods');
     expect(cluster.now.rollout?.status?.hold?.message).to.equal(
-      `another pod of ${cluster.podName(2)} would stay Pending: its node ${node} is cordoned, and ` +
-        `the volume ${volume} allows no other node that takes pods`,
+      `a new pod of ${cluster.podName(2)} would stay Pending: its node ${node} is cordoned, and ` +
+        `the volume ${volume} rules out every other node that accepts pods`,
     );
     expect(await cluster.steps()).to.deep.equal(['evict 1']);
     await cluster.kubectl('uncordon', node);

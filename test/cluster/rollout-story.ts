@@ -19,7 +19,7 @@ const nodesUser = 'nodes';
 /** What the controller does to a healthy cluster of three members. */
 export const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 
-/** One thing that somebody did to a cluster, by the API server's own record. */
+/** One thing that a client did to a cluster, by the API server's own record. */
 export interface Deed {
   /** Such as `evict 2`, `promoteRevision`, `primary 0 -> 1`; one that was refused ends with `: 429`. */
   readonly text: string;

@@ -5,7 +5,7 @@ import { path, pods } from '../../src/kube/resource.ts';
 import { until } from '../support/control-plane/until.ts';
 import { accessWith, type ObjectClient } from '../support/object-client.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
-import { scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
+import { useRollouts } from './rollout-fixture.ts';
 import { conditionOf } from './rollout-history.ts';
 import { isReady } from './rollout-members.ts';
 
@@ -15,7 +15,6 @@ const refusedStatus = 422;
 
 /** In turn, on one cluster. */
 describe('the witness of rollouts', function () {
-  this.timeout(scenarioDeadlineMilliseconds);
   const { stage, newCluster } = useRollouts();
   let connection: Connection;
   let client: ObjectClient;
@@ -23,15 +22,13 @@ describe('the witness of rollouts', function () {
   let violationsBefore = 0;
   let bound: object;
 
-  before(async function unbindPolicy() {
-    this.timeout(scenarioDeadlineMilliseconds);
+  before(async () => {
     const { controlPlane } = stage();
     bound = JSON.parse(await controlPlane.kubectl('get', ...binding, '-o', 'json')) as object;
     await controlPlane.kubectl('delete', ...binding);
   });
 
-  after(async function bindPolicy() {
-    this.timeout(scenarioDeadlineMilliseconds);
+  after(async () => {
     const { controlPlane } = stage();
     const { spec } = bound as { spec: object };
     const [, name] = binding;
@@ -44,8 +41,7 @@ describe('the witness of rollouts', function () {
     await controlPlane.kubectl('create', '-f', await controlPlane.fileOf(again));
   });
 
-  before(async function createCluster() {
-    this.timeout(scenarioDeadlineMilliseconds);
+  before(async () => {
     const serviceAccount = { namespace: 'moco-rollout-system', name: 'moco-rollout' };
     ({ client, connection } = accessWith(await stage().controlPlane.kubeconfigFor(serviceAccount)));
     cluster = newCluster();

@@ -9,7 +9,7 @@ import type { AuditEvent } from '../support/control-plane/control-plane.ts';
 import { until } from '../support/control-plane/until.ts';
 import type { ControllerProcess } from '../support/stage/controller-process.ts';
 import type { Stage } from '../support/stage/stage.ts';
-import { judged, scenarioDeadlineMilliseconds, sharedFlags, useRollouts } from './rollout-fixture.ts';
+import { judged, sharedFlags, useRollouts } from './rollout-fixture.ts';
 
 const electing = [
   ...sharedFlags,
@@ -81,8 +81,7 @@ class Gate {
   }
 }
 
-describe('a leader that is stopped past its deadline', function () {
-  this.timeout(scenarioDeadlineMilliseconds);
+describe('a leader that is stopped past its deadline', () => {
   const { stage, newCluster } = useRollouts();
   let gate: Gate;
 
@@ -180,8 +179,7 @@ describe('a leader that is stopped past its deadline', function () {
   });
 });
 
-describe('a leader that gets SIGTERM', function () {
-  this.timeout(scenarioDeadlineMilliseconds);
+describe('a leader that gets SIGTERM', () => {
   const { stage } = useRollouts();
 
   before(() => endAll(stage()));

@@ -13,9 +13,7 @@ import { CuttingProxy } from '../support/control-plane/cutting-proxy.ts';
 import { until } from '../support/control-plane/until.ts';
 import { ObjectClient } from '../support/object-client.ts';
 import { Stage } from '../support/stage/stage.ts';
-import { scenarioDeadlineMilliseconds } from './rollout-fixture.ts';
 
-const startDeadlineMilliseconds = 30 * 60_000;
 const definitions = ['../../config/crd', '../support/moco/crd'].map((folder) =>
   fileURLToPath(new URL(folder, import.meta.url)),
 );
@@ -25,13 +23,11 @@ interface ListedObject {
 }
 
 describe('an unreliable API server', function () {
-  this.timeout(scenarioDeadlineMilliseconds);
   let controlPlane: ControlPlane;
   let stage: Stage;
   let proxy: CuttingProxy;
 
-  before(async function start() {
-    this.timeout(startDeadlineMilliseconds);
+  before(async () => {
     controlPlane = await startControlPlane({ manifests: definitions });
     stage = await Stage.open(controlPlane);
     proxy = await CuttingProxy.start(controlPlane.server);

@@ -11,7 +11,6 @@ import { until } from '../support/control-plane/until.ts';
 import { knownKinds } from '../support/known-kinds.ts';
 import { ControllerProcess } from '../support/stage/controller-process.ts';
 
-const deadlineMilliseconds = 180_000;
 const electing = ['--leader-elect', '--leader-election-namespace=default'];
 const watchedKinds = 9;
 
@@ -21,8 +20,7 @@ interface Probe {
 }
 
 /** The program and an API server that says what a test lets it say. */
-describe('startup and shutdown of the program', function () {
-  this.timeout(deadlineMilliseconds);
+describe('startup and shutdown of the program', () => {
   let api: HttpFront;
   let directory: string;
   let guard: Guard;

@@ -8,7 +8,6 @@ import { programs } from '../support/programs.ts';
 import { cli } from './cli-program.ts';
 
 const program = programs.image;
-const deadlineMilliseconds = 360_000;
 /** Of a process that would go on forever: by then it has listed, been refused, waited and tried again. */
 const mostLines = 4;
 /** Where Node keeps what it has compiled. Nothing else of the environment. */
@@ -93,8 +92,7 @@ const plugins: Readonly<Record<string, string>> = {
   'failing-plugin': `echo ${marker}; exit 1`,
 };
 
-describe('the output of the controller at level debug and of the command line contains no secret:', function () {
-  this.timeout(deadlineMilliseconds);
+describe('the output of the controller at level debug and of the command line contains no secret:', () => {
   const servers: HttpFront[] = [];
   const processes: ChildProcess[] = [];
   let directory: string;

@@ -4,8 +4,6 @@ import { configDirectory } from '../config/manifests.ts';
 import { until } from '../support/control-plane/until.ts';
 import { freshNamespace, useOwnControlPlane } from './control-plane-fixture.ts';
 
-const testDeadlineMilliseconds = 120_000;
-
 const window = (schedule: string) => ({ schedule, duration: '4h' });
 const [night, noon] = [window('0 1 * * *'), window('0 12 * * *')];
 const blackout = (reason: string) => ({ from: '2026-12-20T00:00:00Z', until: '2026-12-27T00:00:00Z', reason });
@@ -100,14 +98,12 @@ const casesWithDefaults: typeof cases = {
   },
 };
 
-describe('the policy of MySQLRollouts', function () {
-  this.timeout(testDeadlineMilliseconds);
+describe('the policy of MySQLRollouts', () => {
   const controlPlane = useOwnControlPlane();
   let namespace: string;
   let made = 0;
 
-  before(async function bindEverybody() {
-    this.timeout(10 * testDeadlineMilliseconds);
+  before(async () => {
     namespace = await freshNamespace(controlPlane(), 'settings');
     await kubectl('apply', '-f', join(configDirectory, 'users'));
     await bind();
@@ -154,6 +150,29 @@ describe('the policy of MySQLRollouts', function () {
     });
 
     for (const [what, one] of Object.entries(casesWithDefaults)) asks(what, one);
+  });
+
+  it('takes no author of a pause but who writes it', async () => {
+    const paused = (by: string) => ({ paused: true, pause: { reason: 'x', by } });
+    const refusal = /spec\.pause\.by is the name of who writes the pause, editor, or left out/;
+    expect(await change('editor', {}, paused('ada'))).to.match(refusal);
+    expect(await change('editor', null, paused('ada'))).to.match(refusal);
+    expect(await change('editor', {}, paused('editor'))).to.equal(null);
+    expect(await change('editor', {}, { paused: true, pause: { until: '2026-12-24T06:00:00Z' } })).to.equal(null);
+    expect(await change('editor', { paused: true, pause: { reason: 'x' } }, {})).to.equal(null);
+    const policy = {
+      apiVersion: 'moco-rollout.io/v1alpha1',
+      kind: 'MySQLRolloutPolicy',
+      metadata: { name: 'paused-by-others' },
+      spec: { enforced: paused('ada') },
+    };
+    const creating = kubectl('create', '--dry-run=server', '-f', await controlPlane().fileOf(policy));
+    expect(
+      await creating.then(
+        () => null,
+        (error: Error) => error.message,
+      ),
+    ).to.contain('pause.by is the name of who writes the pause');
   });
 
   it('lets the garbage collector delete one that asks for approvals', async () => {

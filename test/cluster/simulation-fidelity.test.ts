@@ -5,22 +5,20 @@ import { Reflector } from '../../src/kube/reflector.ts';
 import { pods } from '../../src/kube/resource.ts';
 import { Store, type Stored } from '../../src/kube/store.ts';
 import { ObjectClient } from '../support/object-client.ts';
+import { patienceMilliseconds } from '../support/patience.ts';
 import type { Ground, PodVersion, SeenPod } from '../verification/simulation/fidelity/ground.ts';
 import { play } from '../verification/simulation/fidelity/play.ts';
 import { scripts } from '../verification/simulation/fidelity/script.ts';
 import { simulatedGround } from '../verification/simulation/fidelity/simulated-ground.ts';
 import { freshNamespace, useOwnControlPlane } from './control-plane-fixture.ts';
 
-const testMilliseconds = 720_000;
-const patienceMilliseconds = 60_000;
 const pollMilliseconds = 50;
 
 interface Seen extends Stored {
   readonly pod: SeenPod;
 }
 
-describe('the simulation’s model of Kubernetes', function fidelity() {
-  this.timeout(testMilliseconds);
+describe('the simulation’s model of Kubernetes', () => {
   const controlPlane = useOwnControlPlane();
   const stopping = new AbortController();
   let connection: Connection | null = null;

@@ -60,8 +60,8 @@ export const writes = {
     await clusters.apply(name, forced);
     await clusters.apply(name);
   },
-  'an annotation of anybody': patch(annotated),
-  'a finalizer of anybody': patch({ metadata: { finalizers: ['example.com/keep'] } }),
+  'an annotation of another client': patch(annotated),
+  'a finalizer of another client': patch({ metadata: { finalizers: ['example.com/keep'] } }),
   'our own mark': patch({ metadata: { annotations: { [invalidatedIntentAnnotation]: 'a-1' } } }),
   'a partition': patch(partition(2)),
   'a partition and an annotation': patch(annotated, partition(2)),

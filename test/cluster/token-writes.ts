@@ -166,6 +166,7 @@ async function preflight({ read, namespace }: Place, about: 'images' | 'configur
     template,
     templateBefore: template,
     about,
+    asksVersion: about === 'images',
     timeoutSeconds: 300,
   }) as PreflightPod;
 }
@@ -185,6 +186,14 @@ const inContainer =
   (fields: object) =>
   ({ spec }: PreflightPod): unknown =>
     Object.assign(spec.containers[0] ?? {}, fields);
+/** It fetches images, and the new mysqld is to say its version, but for what differs. */
+const withVersion =
+  (fields: object) =>
+  ({ spec: { containers } }: PreflightPod): unknown => {
+    const args = ['--no-defaults', '--initialize', '--datadir=/dev/null/none'];
+    Object.assign(containers[0] ?? {}, { args: ['--version'] });
+    return containers.push({ ...containers[0], name: 'version', args, ...fields });
+  };
 const inSpec =
   (fields: object) =>
   ({ spec }: PreflightPod): unknown =>
@@ -491,9 +500,10 @@ const condition = 'changes one condition of a MySQLCluster';
 const reports = 'reports Events in its own name';
 const needless = 'has no field that it does not need';
 const oneMysqld = 'is one mysqld that ends at once';
+const secondContainer = 'the second container of a preflight is a mysqld without a data directory';
 const noRoot = 'is not root, has no capability';
 
-/** What RBAC would allow with the same token, or would not but for somebody else's grant. */
+/** What RBAC would allow with the same token, or would not but for another client's grant. */
 export const refused: readonly Refused[] = [
   // StatefulSets.
   {
@@ -1103,8 +1113,23 @@ export const refused: readonly Refused[] = [
       [
         'a preflight of two containers',
         ({ spec: { containers } }: PreflightPod) => containers.push({ name: 'x', image: 'x' }),
-        oneMysqld,
+        secondContainer,
       ],
+      [
+        'a preflight of three containers',
+        ({ spec: { containers } }: PreflightPod) =>
+          containers.push({ ...containers[0], name: 'version' }, { ...containers[0], name: 'x' }),
+        secondContainer,
+      ],
+      [
+        'a preflight that initializes a data directory',
+        withVersion({ args: ['--no-defaults', '--initialize', '--datadir=/var/lib/mysql'] }),
+        secondContainer,
+      ],
+      ['a preflight whose second container is another one', withVersion({ name: 'x' }), secondContainer],
+      ['a preflight whose second container has an environment', withVersion({ env: [{ name: 'A' }] }), oneMysqld],
+      ['a preflight whose second container is not confined', withVersion({ securityContext: {} }), noRoot],
+      ['a preflight whose second container has no limits', withVersion({ resources: {} }), 'has limits'],
       [
         'a preflight with an init container',
         inSpec({ initContainers: [{ name: 'x', image: 'x' }] }),

@@ -43,8 +43,7 @@ const labelsOf = (name: string) => ({
   'app.kubernetes.io/instance': name,
 });
 
-describe('with the token of the controller', function () {
-  this.timeout(180_000);
+describe('with the token of the controller', () => {
   const controlPlane = useOwnControlPlane({
     countsRefusals: false,
     serviceAccountAdmission: true,
@@ -55,8 +54,7 @@ describe('with the token of the controller', function () {
   let admin: ObjectClient;
   let token: ObjectClient;
 
-  before(async function install() {
-    this.timeout(600_000);
+  before(async () => {
     const kubectl = (...flags: string[]): Promise<string> => controlPlane().kubectl(...flags);
     admin = connect(controlPlane().adminKubeconfig);
     await kubectl('create', 'namespace', account.namespace);

@@ -14,8 +14,6 @@ import { statefulSetBody } from '../support/moco/stateful-set.ts';
 import { cli, cliOfImage } from './cli-program.ts';
 import { Helm, type HelmSaid, set } from './helm-program.ts';
 
-const buildDeadlineMilliseconds = 30 * 60_000;
-const testDeadlineMilliseconds = 360_000;
 const mocoDefinitions = fileURLToPath(new URL('../support/moco/crd', import.meta.url));
 const system = 'moco-rollout-system';
 const release = ['moco-rollout', '--namespace', system];
@@ -28,13 +26,11 @@ const commandsOf = (heading: string): Promise<readonly string[]> => commandsUnde
  * No controller and no kubelet run here: a webhook that is registered never answers, and a Job's pod is played. The plain
  * `helm uninstall` is part of real-nodes.test.ts.
  */
-describe('uninstalling', function () {
-  this.timeout(testDeadlineMilliseconds);
+describe('uninstalling', () => {
   let controlPlane: ControlPlane;
   let helm: Helm;
 
-  before(async function build() {
-    this.timeout(buildDeadlineMilliseconds);
+  before(async () => {
     helm = await Helm.open();
     controlPlane = await startControlPlane({ audit: false, manifests: [mocoDefinitions] });
     await apply(sampleCluster({ name: 'test', namespace: 'default' }));
@@ -53,7 +49,7 @@ describe('uninstalling', function () {
 
   it('removes nothing if it cannot release, and does after the documented commands', async () => {
     await succeeds(helmHere('upgrade', ...release, chartDirectory, ...ownPartitionDriver));
-    await until('writes are refused while nobody answers for the webhook', refused);
+    await until('writes are refused while no process answers for the webhook', refused);
     const stuck = await helmHere('uninstall', ...release, '--timeout=5s');
     expect(stuck.status, stuck.out).to.equal(1);
     expect(await installed()).to.equal(true);

@@ -8,19 +8,16 @@ import { putCertificate } from '../admission/certificates.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { beginsHeldBack } from '../support/moco/held-back.ts';
 import { accessWith, type ObjectClient } from '../support/object-client.ts';
-import { startDeadlineMilliseconds, testDeadlineMilliseconds } from './moco-fixture.ts';
 import { OwnWebhook } from './webhook-fixture.ts';
 
-describe('an API server with a client certificate for webhooks', function () {
-  this.timeout(testDeadlineMilliseconds);
+describe('an API server with a client certificate for webhooks', () => {
   let directory: string;
   let controlPlane: ControlPlane;
   let connection: Connection;
   let client: ObjectClient;
   let webhook: OwnWebhook;
 
-  before(async function startWithCertificate() {
-    this.timeout(startDeadlineMilliseconds);
+  before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'moco-rollout-clients-'));
     await putCertificate(directory, 'api-server');
     // A file of its own for the webhook's side, so that a test can replace it.

@@ -83,7 +83,7 @@ export class OwnWebhook {
     });
   }
 
-  /** The process ends: nobody listens any more. */
+  /** The process ends, so no process listens any more. */
   async goAway(): Promise<void> {
     await this.#running.close(0);
   }

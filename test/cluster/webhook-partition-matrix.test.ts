@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { AppliedClusters } from './applied-clusters.ts';
-import { sharedInstallation, startDeadlineMilliseconds, testDeadlineMilliseconds } from './moco-fixture.ts';
+import { sharedInstallation } from './moco-fixture.ts';
 import {
   adopted,
   at,
@@ -14,13 +14,11 @@ import {
 } from './statefulset-writes.ts';
 import { OwnWebhook } from './webhook-fixture.ts';
 
-describe('our webhook for partitions in place of MOCO’s', function () {
-  this.timeout(testDeadlineMilliseconds);
+describe('our webhook for partitions in place of MOCO’s', () => {
   let ours: OwnWebhook;
   let clusters: AppliedClusters;
 
-  before(async function installEverything() {
-    this.timeout(startDeadlineMilliseconds);
+  before(async () => {
     const moco = await sharedInstallation(false);
     clusters = new AppliedClusters(moco.client);
     ours = await OwnWebhook.start(moco.controlPlane, moco.client);
@@ -40,8 +38,8 @@ describe('our webhook for partitions in place of MOCO’s', function () {
     "MOCO's apply of none, where the cluster is offline": at(0),
     "MOCO's apply of a forced rolling update": native,
     'the end of a forced rolling update': at(3),
-    'an annotation of anybody': at(3),
-    'a finalizer of anybody': at(3),
+    'an annotation of another client': at(3),
+    'a finalizer of another client': at(3),
     'our own mark': at(1),
     'a partition': at(2),
     'a partition and an annotation': at(3),
@@ -78,8 +76,8 @@ describe('our webhook for partitions in place of MOCO’s', function () {
     "MOCO's apply of none, where the cluster is offline": onDelete,
     "MOCO's apply of a forced rolling update": native,
     'the end of a forced rolling update': onDelete,
-    'an annotation of anybody': onDelete,
-    'a finalizer of anybody': onDelete,
+    'an annotation of another client': onDelete,
+    'a finalizer of another client': onDelete,
     'our own mark': onDelete,
     'a partition': onDelete,
     'a partition and an annotation': onDelete,

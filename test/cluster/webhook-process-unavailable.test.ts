@@ -2,20 +2,18 @@ import { expect } from 'chai';
 import { strategyLabel } from '../../src/moco/names.ts';
 import { until } from '../support/control-plane/until.ts';
 import { AppliedClusters, outcome } from './applied-clusters.ts';
-import { sharedInstallation, startDeadlineMilliseconds, testDeadlineMilliseconds } from './moco-fixture.ts';
+import { sharedInstallation } from './moco-fixture.ts';
 import { adopted, annotated, at, native, newImage, onDelete, partition } from './statefulset-writes.ts';
 import { OwnWebhook } from './webhook-fixture.ts';
 
 const refusedFor = (webhook: string): RegExp =>
   new RegExp(`^500 .*failed calling webhook "${webhook}".*connection refused`);
 
-describe('an unavailable webhook process beside MOCO’s webhook', function () {
-  this.timeout(testDeadlineMilliseconds);
+describe('an unavailable webhook process beside MOCO’s webhook', () => {
   let ours: OwnWebhook;
   let clusters: AppliedClusters;
 
-  before(async function installEverything() {
-    this.timeout(startDeadlineMilliseconds);
+  before(async () => {
     const moco = await sharedInstallation(true);
     clusters = new AppliedClusters(moco.client);
     ours = await OwnWebhook.start(moco.controlPlane, moco.client);
@@ -58,8 +56,7 @@ describe('an unavailable webhook process beside MOCO’s webhook', function () {
   });
 });
 
-describe('an unavailable webhook process in place of MOCO’s webhook', function () {
-  this.timeout(testDeadlineMilliseconds);
+describe('an unavailable webhook process in place of MOCO’s webhook', () => {
   let ours: OwnWebhook;
   /** The process of the partitions alone, so that it can be away alone. */
   let partitions: OwnWebhook;
@@ -67,8 +64,7 @@ describe('an unavailable webhook process in place of MOCO’s webhook', function
   let probe: string;
   let clusters: AppliedClusters;
 
-  before(async function installEverything() {
-    this.timeout(startDeadlineMilliseconds);
+  before(async () => {
     const moco = await sharedInstallation(false);
     clusters = new AppliedClusters(moco.client);
     ours = await OwnWebhook.start(moco.controlPlane, moco.client);

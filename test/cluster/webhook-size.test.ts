@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { AppliedClusters, outcome } from './applied-clusters.ts';
-import { sharedInstallation, startDeadlineMilliseconds, testDeadlineMilliseconds } from './moco-fixture.ts';
+import { sharedInstallation } from './moco-fixture.ts';
 import { at } from './statefulset-writes.ts';
 import { OwnWebhook } from './webhook-fixture.ts';
 
@@ -20,12 +20,10 @@ const filled = (character: string, count: number): object => ({
 });
 
 describe('StatefulSets near the API server’s size limit at our webhooks', function () {
-  this.timeout(testDeadlineMilliseconds);
   let ours: OwnWebhook;
   let clusters: AppliedClusters;
 
-  before(async function installEverything() {
-    this.timeout(startDeadlineMilliseconds);
+  before(async () => {
     const moco = await sharedInstallation(false);
     clusters = new AppliedClusters(moco.client);
     ours = await OwnWebhook.start(moco.controlPlane, moco.client);

@@ -68,7 +68,7 @@ describe('the dashboard', () => {
     expect(names.filter((name) => /^(?:moco|rest_client)_/.test(name) && !shown(name))).to.deep.equal([]);
   });
 
-  it('names quantiles as everybody does, and leads to the runbooks', () => {
+  it('names quantiles as is usual, and links to the runbooks', () => {
     const quantiles = dashboard.panels
       .flatMap((panel) => ('targets' in panel ? panel.targets : []))
       .flatMap(({ expr, legendFormat }) => {

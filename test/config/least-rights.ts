@@ -21,7 +21,7 @@ export function differences(
   const unused = [...granted].flatMap(([name, rights]) =>
     rights
       .filter((right) => !used.has(right) && !askedByPolicies.has(right))
-      .map((right) => `${name} grants \`${right}\`, and nobody in the whole run has used it`),
+      .map((right) => `${name} grants \`${right}\`, and no request in the whole run has used it`),
   );
   const asking = [...new Set(refused)]
     .filter((right) => !known.has(right))

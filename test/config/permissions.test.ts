@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { controllerPolicies } from '../../src/objects/controller-policy.ts';
 import {
   clusterPermissions,
+  evictionRequestPermissions,
   inPlacePermissions,
   leaderElectionPermissions,
   type Permission,
@@ -15,6 +16,7 @@ const permissions: readonly Permission[] = [
   ...clusterPermissions,
   ...leaderElectionPermissions,
   ...inPlacePermissions,
+  ...evictionRequestPermissions,
   ...releasePermissions,
 ];
 const writes = ['create', 'update', 'patch', 'delete'];

@@ -3,24 +3,27 @@ import { type MySQLRollout, type RolloutSpec, rolloutKind, wholeRecord } from '.
 import { policyKind, projectPolicy } from '../../src/api/rollout-policy.ts';
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
 import { timestampOf } from '../../src/base/json.ts';
+import { WatchedNodes } from '../../src/controller/facts/known-nodes.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../src/controller/fleet/follow-fleet.ts';
 import { Checks } from '../../src/controller/questions/checks.ts';
 import { RecentNodes } from '../../src/controller/questions/recent-nodes.ts';
 import { Reconciler } from '../../src/controller/reconciler.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
+import { Standings } from '../../src/evictions/standings.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import type { Occurrence } from '../../src/kube/event.ts';
-import { jobs, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
+import { jobs, nodes, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
 import { keyOf, type Store, type Stored } from '../../src/kube/store.ts';
 import type { RunResult } from '../../src/kube/work-queue.ts';
 import { clusterKind } from '../../src/moco/names.ts';
+import { usualSigns } from '../../src/moco/node-maintenance.ts';
+import { projectPod, projectSlimPod } from '../../src/moco/pod-projection.ts';
 import {
   projectBudget,
   projectCluster,
   projectJob,
-  projectPod,
-  projectSlimPod,
+  projectNode,
   projectStatefulSet,
 } from '../../src/moco/projections.ts';
 import { Cache } from '../../src/objects/cache.ts';
@@ -44,7 +47,7 @@ import { ObjectServer, type Patch, type Raw, type Write } from './object-server.
 export const key = keyOf('default', 'test');
 export const member = (ordinal: number): string => `moco-test-${ordinal}`;
 
-type Kind = 'clusters' | 'rollouts' | 'statefulSets' | 'pods' | 'budgets' | 'jobs';
+type Kind = 'clusters' | 'rollouts' | 'statefulSets' | 'pods' | 'budgets' | 'jobs' | 'nodes';
 
 /** What a process runs beside. */
 export interface Surroundings {
@@ -63,6 +66,8 @@ interface ProcessOptions {
   readonly mayLackNodes?: boolean;
   readonly triesPods?: boolean;
   readonly inPlaceEnabled?: boolean;
+  /** The feature gate `NodeMaintenance` is on, so that nodes are watched. */
+  readonly nodeMaintenanceEnabled?: boolean;
   /** The feature gate `ReplicationFacts` is on. */
   readonly asksMysql?: boolean;
 }
@@ -74,6 +79,8 @@ export class Process {
   readonly events: Occurrence[] = [];
   readonly log = new FakeLog();
   readonly registry = new Registry();
+  /** Where members stand whose eviction was requested. */
+  readonly standings = new Standings(() => undefined);
   isLeading = true;
   readonly reconciler: Reconciler;
   readonly #bench: Surroundings;
@@ -87,13 +94,21 @@ export class Process {
     holder: string,
     { mode = 'OnDelete', ...settings }: Partial<RolloutPolicy>,
     limits: FleetLimits,
-    { mayLackNodes = false, triesPods = true, inPlaceEnabled = true, asksMysql = false, ...rate }: ProcessOptions = {},
+    {
+      mayLackNodes = false,
+      triesPods = true,
+      inPlaceEnabled = true,
+      nodeMaintenanceEnabled = true,
+      asksMysql = false,
+      ...rate
+    }: ProcessOptions = {},
   ) {
     this.#bench = bench;
     this.#inPlaceEnabled = inPlaceEnabled;
     const { world } = bench;
     this.fleet = new Fleet(limits, world, (key) => this.wake(key));
     followFleet(this.cache, this.fleet);
+    const nodesRead = new RecentNodes(world);
     this.reconciler = new Reconciler({
       cache: this.cache,
       fleet: this.fleet,
@@ -101,6 +116,7 @@ export class Process {
         onDeleteEnabled: mode === 'OnDelete',
         partitionDriver: mode === 'Partition' ? 'own' : 'moco',
         inPlaceEnabled,
+        nodeMaintenanceEnabled,
       },
       client: new ApiClient({ world, qps: 1e6, burst: 1e6, ...rate }),
       delays: bench.replicas,
@@ -109,7 +125,9 @@ export class Process {
       mayLackNodes,
       triesPods,
       confirmationTimeoutMilliseconds: 2000,
-      nodes: new RecentNodes(world),
+      nodes: nodesRead,
+      standings: this.standings,
+      knownNodes: nodeMaintenanceEnabled ? new WatchedNodes(this.cache, world, usualSigns) : nodesRead,
       checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), (key) => this.wake(key)),
       moco: bench.moco ?? new FakeMoco(world),
       world,
@@ -148,6 +166,7 @@ export class Process {
     bring('statefulSets', statefulSets, this.cache.statefulSets, projectStatefulSet);
     bring('pods', pods, this.cache.pods, this.#inPlaceEnabled ? projectPod : projectSlimPod);
     bring('budgets', podDisruptionBudgets, this.cache.budgets, projectBudget);
+    bring('nodes', nodes, this.cache.nodes, (raw) => projectNode(raw, usualSigns));
     bring('jobs', jobs, this.cache.jobs, projectJob);
     bring('rollouts', rolloutKind, this.cache.rollouts, (raw) => wholeRecord(raw as unknown as MySQLRollout));
   }
@@ -282,7 +301,7 @@ export class Bench {
     this.server.change(clusterKind, 'test', patch);
   }
 
-  /** It follows partitions, and nobody has adopted it. */
+  /** It follows partitions, and was never adopted. */
   atPartition(partition: number): void {
     this.changeStatefulSet({
       metadata: { labels: { 'moco-rollout.io/strategy': null } },

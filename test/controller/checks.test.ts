@@ -65,7 +65,7 @@ describe('the controller with checks', () => {
     await passes(bench, program, 2);
     expect(bench.status.hold).to.include({
       rule: 'CheckUnavailable',
-      message: 'Prometheus returned no usable result for the check errant: https://prometheus.example: ECONNREFUSED',
+      message: 'Prometheus returned no usable result for the check errant (https://prometheus.example: ECONNREFUSED)',
     });
     bench.prometheus.says('errant', { kind: 'passing' });
     await passes(bench, program, 60);
@@ -108,7 +108,7 @@ describe('the controller with checks', () => {
     expect(bench.prometheus.asked).to.deep.equal([]);
   });
 
-  it('asks nothing, and waits for nobody, once all members are updated', async () => {
+  it('asks nothing, and waits for nothing, once all members are updated', async () => {
     const bench = new Bench({ stale: false });
     bench.setting({ checks });
     bench.prometheus.says('errant', failing);

@@ -188,7 +188,7 @@ describe('an annotation or label that is not allowed to change in place', () => 
     });
     const program = await started(bench, { inPlace: { mode: 'Only' } });
     await program.reportAll();
-    const why = 'the annotation rollme changes, and inPlace.metadata does not have it';
+    const why = 'the annotation rollme changes, and inPlace.metadata does not contain it';
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold?.message).to.contain(why);
     expect(bench.status.members?.[2]?.update).to.equal(`by another pod: ${why}`);
@@ -409,7 +409,7 @@ describe('resources', () => {
     ]);
     expect(bench.status.hold).to.deep.include({
       rule: 'AwaitingResize',
-      message: 'the kubelet has not resized mysqld, agent of moco-test-2 yet',
+      message: 'the kubelet has not resized containers mysqld, agent of moco-test-2 yet',
     });
   });
 
@@ -456,7 +456,7 @@ describe('resources', () => {
     bench.refusesResize(2, 'Deferred');
     await program.reportAll();
     expect(bench.status.hold?.message).to.equal(
-      `the kubelet has not resized mysqld, agent of moco-test-2 yet, and defers it: ${resizeMessages.Deferred}`,
+      `the kubelet has not resized containers mysqld, agent of moco-test-2 yet and is deferring the resize (${resizeMessages.Deferred})`,
     );
     await program.workAfter(300_000);
     expect(bench.steps.slice(0, 2)).to.deep.equal(['resize 2', 'resize 1']);

@@ -89,12 +89,14 @@ export interface PodOptions {
   readonly ready?: boolean;
   /** When everything about it began. */
   readonly at?: string;
+  /** The name of its node. */
+  readonly node?: string;
 }
 
 /** The recorded pod as another member of its cluster. */
 export function pod(
   ordinal: number,
-  { revision = revisionBefore, role = 'replica', ready = true, at = '2026-07-01T11:00:00Z' }: PodOptions = {},
+  { revision = revisionBefore, role = 'replica', ready = true, at = '2026-07-01T11:00:00Z', node }: PodOptions = {},
 ): object {
   const { metadata, status } = recorded.pod;
   return {
@@ -109,6 +111,7 @@ export function pod(
     },
     spec: {
       ...recorded.pod.spec,
+      ...(node !== undefined && { nodeName: node }),
       volumes: [{ name: 'mysql-data', persistentVolumeClaim: { claimName: claimOf(ordinal) } }],
     },
     status: { ...status, ...containersOf(ready ? 'ready' : 'starting', at) },

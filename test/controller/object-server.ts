@@ -196,7 +196,7 @@ export class ObjectServer {
     }
   }
 
-  /** As a merge patch by somebody else. */
+  /** As a merge patch by another client. */
   change(kind: ResourceKind, name: string, patch: Patch, namespace = 'default'): Raw {
     const before = this.get(kind, name, namespace);
     const after = mergePatch(before, patch);
@@ -220,7 +220,10 @@ export class ObjectServer {
   }
 
   all(kind: ResourceKind): readonly Raw[] {
-    return this.#server.store.all(kind).filter(({ metadata }) => metadata.namespace === 'default') as readonly Raw[];
+    const inScope = this.#server.store
+      .all(kind)
+      .filter(({ metadata }) => !kind.namespaced || metadata.namespace === 'default');
+    return inScope as readonly Raw[];
   }
 
   /** The StatefulSet controller sees each write at once. */

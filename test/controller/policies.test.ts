@@ -46,7 +46,7 @@ describe('a MySQLRolloutPolicy', () => {
       expect(bench.steps).to.deep.equal(['evict 2']);
       return bench.server.reads.length;
     };
-    const recreatable = 11;
+    const recreatable = 9;
     expect(await reads(1)).to.equal(8 + recreatable);
     expect(await reads(50)).to.equal(8 + recreatable);
   });

@@ -117,7 +117,7 @@ describe('a member whose claim is being deleted', () => {
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold).to.deep.include({
       rule: 'ClaimTerminating',
-      message: `deleting ${member(2)} would destroy its data: its claim ${claimOf(2)} is being deleted and goes with the pod`,
+      message: `deleting ${member(2)} would destroy its data: its claim ${claimOf(2)} is being deleted and will disappear with the pod`,
     });
   });
 
@@ -248,7 +248,7 @@ describe('a member on a node that accepts no pods', () => {
     expect(bench.status.hold).to.deep.include({
       rule: 'NodeTakesNoPods',
       message:
-        'another pod of moco-test-2 would stay Pending: its node n-2 is cordoned, and the volume pvc-2 allows no other node that takes pods',
+        'a new pod of moco-test-2 would stay Pending: its node n-2 is cordoned, and the volume pvc-2 rules out every other node that accepts pods',
     });
     bench.server.change(nodes, 'n-2', { spec: { unschedulable: null } }, '');
     await program.workAfter(60_000);
@@ -259,6 +259,13 @@ describe('a member on a node that accepts no pods', () => {
     const bench = spread();
     cordon(bench, 'n-1');
     await bench.start().work();
+    expect(bench.steps).to.deep.equal(['evict 1']);
+  });
+
+  it('goes first without a watch of nodes, too', async () => {
+    const bench = spread();
+    cordon(bench, 'n-1');
+    await bench.started({}, undefined, { nodeMaintenanceEnabled: false });
     expect(bench.steps).to.deep.equal(['evict 1']);
   });
 
@@ -306,7 +313,7 @@ describe('a member whose next pod would not be admitted', () => {
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold?.rule).to.equal('SuccessorRefused');
     expect(bench.status.hold?.message)
-      .to.contain('the API server would not admit another pod of moco-test-2: ')
+      .to.contain('the API server would not admit a new pod of moco-test-2: ')
       .and.contain('violates PodSecurity "restricted:latest"');
   });
 

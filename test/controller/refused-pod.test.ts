@@ -36,7 +36,7 @@ describe('an updated pod that its node refuses three times a second', () => {
       if (round === 6) before = bench.server.writes.length;
     }
     expect([...holds]).to.deep.equal([
-      'the new revision fails on moco-test-2: the pod has failed: OutOfcpu; no other member gets it until the template is corrected',
+      'the new revision fails on moco-test-2: the pod has failed: OutOfcpu; no other member is updated until the template is corrected',
     ]);
     expect([...stalled]).to.deep.equal(['True']);
     expect(bench.server.writes.length - before, 'in 28 s').to.be.at.most(4);

@@ -12,9 +12,12 @@ const kept = { deletionTimestamp: '2026-07-01T12:00:00Z', finalizers: ['example.
 const problems = {
   RolloutNotOwned: [
     copied,
-    'the MySQLRollout belongs to another MySQLCluster, other (uid uid-of-other): remove its ownerReferences to keep its spec, or delete it',
+    'the MySQLRollout belongs to a different MySQLCluster, other (uid uid-of-other): remove its ownerReferences to keep its spec, or delete it',
   ],
-  RolloutTerminating: [kept, 'the MySQLRollout is being deleted; these finalizers block that: example.com/keep'],
+  RolloutTerminating: [
+    kept,
+    'the MySQLRollout is being deleted; these finalizers are blocking its removal: example.com/keep',
+  ],
 } as const;
 
 /** A cluster whose rollout is complete, and then gets another revision. */

@@ -11,7 +11,7 @@ import { FakeLog } from '../kube/fake-log.ts';
 import { sampleCluster } from '../support/moco/sample.ts';
 import { plainCircumstances } from '../verification/simulation/circumstances.ts';
 import { happen } from '../verification/simulation/happening.ts';
-import { namespace, Simulation } from '../verification/simulation/simulation.ts';
+import { Simulation, soleNamespace } from '../verification/simulation/simulation.ts';
 import { begunAt } from './whole-rollout.ts';
 
 const image = 'mysql:8.4.1';
@@ -64,7 +64,7 @@ async function rollOut(seed: string, others: number, restartMilliseconds: number
     logged: log.lines
       .slice(before)
       .filter(
-        ({ level, fields }) => level !== 'debug' && 'cluster' in fields && fields.cluster === `${namespace}/test`,
+        ({ level, fields }) => level !== 'debug' && 'cluster' in fields && fields.cluster === `${soleNamespace}/test`,
       ),
   };
 }
@@ -72,13 +72,16 @@ async function rollOut(seed: string, others: number, restartMilliseconds: number
 /** Another cluster rolls at the same time, as far as its MySQLRollout tells: MOCO leaves it alone. */
 function roll(simulation: Simulation, name: string): void {
   const annotations = { [reconciliationStoppedAnnotation]: annotationOn, [clusteringStoppedAnnotation]: annotationOn };
-  const cluster = { ...sampleCluster({ name, namespace }), metadata: { name, namespace, annotations } };
-  simulation.request({ method: 'POST', path: path(clusterKind, { namespace }), body: cluster });
+  const cluster = {
+    ...sampleCluster({ name, namespace: soleNamespace }),
+    metadata: { name, namespace: soleNamespace, annotations },
+  };
+  simulation.request({ method: 'POST', path: path(clusterKind, { namespace: soleNamespace }), body: cluster });
   const { group, version, kind } = rolloutKind;
   const status = { rollout: begunAt('2026-07-01T12:00:00Z') };
-  const body = { apiVersion: `${group}/${version}`, kind, metadata: { name, namespace } };
-  const made = simulation.request({ method: 'POST', path: path(rolloutKind, { namespace }), body });
-  const target = `${path(rolloutKind, { namespace, name })}/status`;
+  const body = { apiVersion: `${group}/${version}`, kind, metadata: { name, namespace: soleNamespace } };
+  const made = simulation.request({ method: 'POST', path: path(rolloutKind, { namespace: soleNamespace }), body });
+  const target = `${path(rolloutKind, { namespace: soleNamespace, name })}/status`;
   simulation.request({ method: 'PUT', path: target, body: { ...made.body, status } });
 }
 

@@ -1,4 +1,4 @@
-import { newRollout, type RolloutProgress } from '../../src/api/rollout-status.ts';
+import { newRollout, type RolloutProgress } from '../../src/api/rollout-progress.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import type { Bench, Process } from './bench.ts';
 

@@ -22,7 +22,7 @@ describe('a StatefulSet that is to be at OnDelete and is not', () => {
       rolling().statefulSet({ observed: false, updateRevision: '' }),
       setsStrategy,
     ),
-    'is adopted while somebody writes it again and again': when(rolling().contended(), setsStrategy),
+    'is adopted while another program writes it again and again': when(rolling().contended(), setsStrategy),
     'says who writes it again and again between two adoptions, and looks again soon': when(
       backAtRolling().contended().adopted(9),
       holds({

@@ -21,6 +21,7 @@ import type {
   StatefulSetFacts,
   TakenPod,
 } from '../../src/core/snapshot.ts';
+import { markOfLeavingNode } from '../../src/core/step.ts';
 import { appeared, cluster } from './cluster-builder.ts';
 import { drawnReplicaVersion, drawnVersions } from './judged-versions.ts';
 import {
@@ -96,6 +97,7 @@ const datas = {
   another: (one) => one.data('another'),
   unknown: (one) => one.dataUnknown(),
   'noted long ago': (one) => one.data({ record: dataRecord(revisionBefore), ageSeconds: 100 }),
+  'noted as killed': (one) => one.data({ record: { ...dataRecord(revisionBefore), version: '8.0.28', killed: true } }),
   'noted, and another has started': (one) =>
     one.data({ record: dataRecord(revisionBefore), lastRun: { ...dataRecord(revisionAfter), worked: false } }),
 } satisfies Readonly<Record<string, (one: MemberBuilder) => MemberBuilder>>;
@@ -106,6 +108,8 @@ const demotions = {
   'ours, for another revision': (one, age) => one.demotedByUs(age, 'another'),
   foreign: (one, age) => one.demotedBySomebody(age),
   mark: (one) => one.markAlone(),
+  'ours, for its node': (one, age) => one.onCordonedNode().demotedByUs(age, markOfLeavingNode),
+  'ours, for its node, which stays': (one, age) => one.demotedByUs(age, markOfLeavingNode),
 } satisfies Readonly<Record<string, Change>>;
 
 const recreatables = {
@@ -152,7 +156,15 @@ const draft: fc.Arbitrary<Draft> = fc.record({
   ),
   age: seconds,
   roleOff: rarely(false, true),
-  demote: rarely<Draft['demote']>('no', 'ours', 'ours, for another revision', 'foreign', 'mark'),
+  demote: rarely<Draft['demote']>(
+    'no',
+    'ours',
+    'ours, for another revision',
+    'foreign',
+    'mark',
+    'ours, for its node',
+    'ours, for its node, which stays',
+  ),
   preventDelete: rarely(false, true),
   recreatable: rarely<Draft['recreatable']>(
     'fine',
@@ -182,11 +194,11 @@ const draft: fc.Arbitrary<Draft> = fc.record({
 function staged(one: Draft, stage: string, primary: boolean): Draft {
   if (stage === 'anything') return one;
   if (stage === 'nothing is broken') return { ...one, condition: 0 };
-  if (stage === 'many are behind' || stage === 'nobody serves') {
-    const behind = stage === 'nobody serves' ? [3, 5, 10] : [0, 3, 5, 10, 12];
+  if (stage === 'many are behind' || stage === 'no member serves') {
+    const behind = stage === 'no member serves' ? [3, 5, 10] : [0, 3, 5, 10, 12];
     return { ...one, stale: true, roleOff: false, demote: 'no', condition: behind[one.condition % behind.length] ?? 0 };
   }
-  if (stage === 'somebody else has updated members') {
+  if (stage === 'another client has updated members') {
     // Down, and with the data of before: as long as their mysqld has not run, they are given back their revision.
     const condition = one.stale ? 0 : ([2, 7, 21, 27][one.condition % 4] ?? 0);
     return { ...one, roleOff: false, demote: 'no', recreatable: 'fine', condition, data: 'before' };
@@ -293,6 +305,12 @@ const around: { readonly [Name in Exclude<keyof ClusterSnapshot, OfCluster>]: fc
     [{ name: 'moco-backup-test-1', restores: false, startedAt: 'T', activeForSeconds: 60 }],
     [{ name: 'moco-restore-test', restores: true, startedAt: 'T', activeForSeconds: Number.NaN }],
   ),
+  nodesLeaving: rarely<ClusterSnapshot['nodesLeaving']>(
+    null,
+    { names: ['n-1'], overForSeconds: 0 },
+    { names: [], overForSeconds: 599 },
+    { names: [], overForSeconds: 600 },
+  ),
   backupsUnreadable: rarely(null, 'jobs is forbidden'),
   contention: rarely(null, {
     writesPerSecond: 10,
@@ -347,11 +365,11 @@ const delayAges = fc.record({ ageSeconds: rarely(0, 4, 5, 60), unknownForSeconds
 const awaitedNode = { about: 'images', nodeName: 'n-2', forSeconds: 0, message: null } as const;
 const refusedNode = { nodeName: 'n-1', members: [2], message: 'no', againInSeconds: 60 };
 const preflights: readonly Preflight[] = [
-  { awaited: [], refusals: [], fetched: [] },
-  { awaited: [awaitedNode], refusals: [], fetched: [] },
-  { awaited: [{ ...awaitedNode, forSeconds: 300 }], refusals: [], fetched: [] },
-  { awaited: [], refusals: [{ ...refusedNode, result: 'ImageUnavailable' }], fetched: [] },
-  { awaited: [], refusals: [{ ...refusedNode, result: 'ConfigurationRefused' }], fetched: [] },
+  { awaited: [], refusals: [], fetched: [], mysqldVersion: null },
+  { awaited: [awaitedNode], refusals: [], fetched: [], mysqldVersion: null },
+  { awaited: [{ ...awaitedNode, forSeconds: 300 }], refusals: [], fetched: [], mysqldVersion: null },
+  { awaited: [], refusals: [{ ...refusedNode, result: 'ImageUnavailable' }], fetched: [], mysqldVersion: null },
+  { awaited: [], refusals: [{ ...refusedNode, result: 'ConfigurationRefused' }], fetched: [], mysqldVersion: null },
 ];
 
 const mysqlDrafts = fc.record({
@@ -387,8 +405,8 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       'nothing is broken',
       'only the primary is left',
       'many are behind',
-      'nobody serves',
-      'somebody else has updated members',
+      'no member serves',
+      'another client has updated members',
     ),
     missing: fc.oneof({ weight: 8, arbitrary: fc.constant([]) }, fc.array(fc.nat({ max: 6 }), { maxLength: 2 })),
     extra: rarely(false, true),
@@ -501,7 +519,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       .statefulSet(statefulSet && { partition, ...statefulSet })
       .memory(memory);
     if (newPods !== 'UpdateRevision' && statefulSet !== null) builder.statefulSet({ newPods: 'CurrentRevision' });
-    const isKept = newPods === 'kept' || stage === 'somebody else has updated members';
+    const isKept = newPods === 'kept' || stage === 'another client has updated members';
     if (isKept && statefulSet !== null) builder.statefulSet(keptAt(drafts.length));
     builder.delay(delays[0], delays[1], delayAges);
     if (answer !== null) {
@@ -605,6 +623,15 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
     arbitrary: anyInPlaceSettings.map((inPlaceUpdates): RolloutPolicy => ({ ...defaultPolicy, inPlaceUpdates })),
   },
   {
+    weight: 2,
+    arbitrary: fc
+      .record({
+        nodeMaintenance: fc.constantFrom('Switchover', 'Evacuate', 'Evacuate'),
+        rolloutsDuringMaintenance: fc.constantFrom('Proceed', 'Wait'),
+      })
+      .map((onNodes): RolloutPolicy => ({ ...defaultPolicy, ...onNodes })),
+  },
+  {
     weight: 1,
     arbitrary: fc.record({
       mode: fc.constantFrom<RolloutPolicy['mode'][]>(
@@ -633,6 +660,8 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
       longWritePolicy: fc.constantFrom('Proceed', 'Hold'),
       preflight: fc.constantFrom('Never', 'Nodes', 'NodesAndConfiguration'),
       preflightTimeoutSeconds: fc.oneof(fc.constantFrom(1, 300), anyNumber),
+      nodeMaintenance: fc.constantFrom('Ignore', 'Switchover', 'Evacuate'),
+      rolloutsDuringMaintenance: fc.constantFrom('Proceed', 'Wait'),
       primaryUpdatePolicy: fc.constantFrom('Automatic', 'Manual'),
       approvedRevision: fc.constantFrom(null, revisionAfter, 'old'),
       pinnedOrdinals: fc.oneof(

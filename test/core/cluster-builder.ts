@@ -326,8 +326,8 @@ export class ClusterBuilder {
   }
 
   /** What nodes have found out about the update revision. */
-  preflight({ awaited = [], refusals = [], fetched = [] }: Partial<Preflight> = {}): this {
-    return this.but({ preflight: { awaited, refusals, fetched } });
+  preflight({ awaited = [], refusals = [], fetched = [], mysqldVersion = null }: Partial<Preflight> = {}): this {
+    return this.but({ preflight: { awaited, refusals, fetched, mysqldVersion } });
   }
 
   /** What Prometheus last said about a check of the user: at this moment, unless the ages say otherwise. */

@@ -12,7 +12,7 @@ describe('nothing is done on facts that contradict each other', () => {
   play({
     'when a pod is Ready and its container statuses are missing, however long': when(
       allOf((one) => one.unreported(600)),
-      inconsistent('pod moco-test-0 is Ready, and its container mysqld is not'),
+      inconsistent('pod moco-test-0 is Ready, but its container mysqld is not'),
     ),
     'when a pod has no container of the name mysqld': when(
       allOf((one) => one.withContainer('mysqld', 'mysql')),
@@ -20,11 +20,11 @@ describe('nothing is done on facts that contradict each other', () => {
     ),
     'when a pod is Ready and the status of a sidecar is missing': when(
       stale().members(member(1).container('slow-log', { state: 'waiting', reason: null, ready: false })),
-      inconsistent('pod moco-test-1 is Ready, and its container slow-log is not'),
+      inconsistent('pod moco-test-1 is Ready, but its container slow-log is not'),
     ),
     'when a pod runs and is not Ready, and nothing is reported of its mysqld': when(
       stale().members(member(2).unreported().but({ ready: false })),
-      inconsistent('pod moco-test-2 is Running, and nothing is reported of its container mysqld'),
+      inconsistent('pod moco-test-2 is Running, but nothing is reported about its container mysqld'),
     ),
     'but a pod that is pending may have no container statuses yet': when(
       stale().members(member(2).unreported(61).but({ ready: false, phase: 'Pending' })),

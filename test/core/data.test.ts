@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { isSameRecord, recordAfter } from '../../src/core/data.ts';
 import type { DataRecord } from '../../src/core/snapshot.ts';
-import { type ClusterBuilder, cluster } from './cluster-builder.ts';
+import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
 import { dataRecord, member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { decideCase } from './table.ts';
 
@@ -51,9 +52,91 @@ describe('the claims of members that wait for the update', () => {
     expect(noted(claimSays(dataRecord(revisionAfter)))).to.deep.equal([]);
   });
 
+  const killed = { killed: true } as const;
+  const ofItsEnd = (given: ClusterBuilder) =>
+    (asked(given)?.notes ?? []).map((note) => [note.ordinal, note.killed, note.onlyKilled]);
+  /** No rollout is under way. */
+  const atRest = (lastRun: DataRecord, record: DataRecord | null) =>
+    three(member(0), member(1).data({ lastRun: { ...lastRun, worked: true }, record }), member(2)).memory({
+      waiting: null,
+    });
+
+  it('get a note of a mysqld that was killed at any time, and another one once it is ready again', () => {
+    const data = dataRecord(revisionAfter);
+    expect(ofItsEnd(atRest({ ...data, ...killed }, data))).to.deep.equal([[1, true, true]]);
+    expect(ofItsEnd(atRest({ ...data, ...killed }, { ...data, ...killed }))).to.deep.equal([]);
+    expect(ofItsEnd(atRest(data, { ...data, ...killed }))).to.deep.equal([[1, undefined, true]]);
+    expect(ofItsEnd(atRest(data, data))).to.deep.equal([]);
+    expect(ofItsEnd(atRest(data, null))).to.deep.equal([]);
+  });
+
+  it('get no note of a killed mysqld that was never seen to work: the data may be of a newer one', () => {
+    const lastRun = { ...dataRecord(revisionBefore), ...killed, worked: false };
+    expect(ofItsEnd(kept().members(member(1).stale().data({ lastRun, record: null })))).to.deep.equal([]);
+  });
+
   it('get no note before they were read, nor of a mysqld that has only started', () => {
     expect(noted(kept())).to.deep.equal([]);
     const started = { ...dataRecord(revisionBefore), worked: false };
     expect(noted(kept().members(member(1).stale().data({ lastRun: started, record: null })))).to.deep.equal([]);
+  });
+});
+
+describe('the record of a claim', () => {
+  const killed = { killed: true } as const;
+  const run = (revision: string, version: string | null, worked = false) => ({
+    ordinal: 1,
+    revision,
+    image: null,
+    version,
+    worked,
+  });
+  const record = (revision: string, version: string | null) => ({ revision, image: null, version });
+  const known = record('before', '8.4.9');
+
+  it('is replaced by what may be about to start on the data, and upgrade them', () => {
+    for (const version of ['8.4.9', '8.4.10', '9.7.0', '9.7', null]) {
+      expect(recordAfter(known, run('next', version)), String(version)).to.deep.equal(record('next', version));
+    }
+    expect(recordAfter(record('before', null), run('next', '8.4.1'))).to.deep.equal(record('next', '8.4.1'));
+    expect(recordAfter(null, run('next', '8.4.1'))).to.deep.equal(record('next', '8.4.1'));
+  });
+
+  it('is replaced by an earlier version only once that works', () => {
+    for (const version of ['8.4.8', '8.0.46', '8.3']) {
+      expect(recordAfter(known, run('next', version)), version).to.deep.equal(known);
+      expect(recordAfter(known, run('next', version, true)), version).to.deep.equal(record('next', version));
+    }
+    expect(recordAfter(known, { ...run('next', '8.4.8'), ...killed })).to.deep.equal({ ...known, ...killed });
+  });
+
+  it('keeps its mysqld if only the end of that is to be noted', () => {
+    const ready = { ...run('next', '8.4.8', true), onlyKilled: true } as const;
+    const end = { ...ready, ...killed };
+    expect(recordAfter(known, end)).to.deep.equal({ ...known, ...killed });
+    expect(recordAfter({ ...known, ...killed }, ready)).to.deep.equal(known);
+    expect(recordAfter(null, end)).to.deep.equal({ ...record('next', '8.4.8'), ...killed });
+  });
+
+  it('is not due again where an earlier version would leave it as it is', () => {
+    const rolling = (version: string) =>
+      cluster(3)
+        .templateChanged()
+        .memory({ waiting: [0, 1, 2] })
+        .members(
+          member(1).data({
+            lastRun: { ...record(revisionAfter, version), worked: false },
+            record: record('long-ago', '8.4.9'),
+          }),
+        );
+    expect(noted(rolling('8.4.8'))).to.deep.equal([]);
+    expect(noted(rolling('8.4.10'))).to.deep.equal([[1, revisionAfter]]);
+  });
+
+  it('is the same with the same revision, image, version and end alone', () => {
+    expect(isSameRecord({ ...known }, known)).to.equal(true);
+    expect(isSameRecord(null, known)).to.equal(false);
+    for (const other of [{ revision: 'a' }, { image: 'another' }, { version: null }, killed])
+      expect(isSameRecord({ ...known, ...other }, known)).to.equal(false);
   });
 });

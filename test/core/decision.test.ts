@@ -83,7 +83,7 @@ describe('a rollout that has not moved for long', () => {
     'only the node of its volume may have the pod': [true, three(member(2).updated().unschedulable(noVolumeThere))],
     'no node may accept the pod because of what it requests': [false, three(member(2).updated().unschedulable(noRoom))],
     'no node has room': [false, three(member(2).updated().unschedulable())],
-    'somebody deletes a pod that does not end': [false, three(member(2).updated().terminating(400))],
+    'a pod is deleted that does not end': [false, three(member(2).updated().terminating(400))],
     'a pod was evicted for its own limits': [false, three(member(2).updated().evictedByKubelet(true))],
     'another member lags': [false, three(member(2).updated().unreachable(), member(1).updated().lagging(9999))],
     'another pod cannot be created': [false, three(member(2).updated().unreachable()).missing(1)],

@@ -18,7 +18,7 @@ describe('a step that is confirmed before it is done', () => {
       { kind: 'resizeInPlace', rule: 'ResizeRestartsNothing', targets, revision, resources: [] },
       'ResizeRestartsNothing',
     ],
-    [{ kind: 'demote', rule: 'PrimaryLast', targets, revision }, 'PrimaryLast'],
+    [{ kind: 'demote', rule: 'PrimaryLast', targets, mark: revision }, 'PrimaryLast'],
     [undemote, 'TimedOut'],
     [{ ...undemote, demoted: false }, null],
     [{ kind: 'restore', rule: 'RestoreRequested', targets }, 'RestoreRequested'],

@@ -8,8 +8,10 @@ import { everyExample } from './rules/every-example.ts';
 import { expectSentences } from './sentence-forms.ts';
 import { check, holds } from './table.ts';
 
-/** Waits that somebody has asked for: they are no lack of progress. */
+/** Waits that a user has requested: they do not count as a lack of progress. */
 const requested: readonly string[] = [
+  'NoReplicaElsewhere',
+  'AwaitingNodeMaintenance',
   'ClusterDeleting',
   'Released',
   'ReconciliationStopped',

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { HoldRule } from '../../src/core/decision.ts';
 import { gates } from '../../src/core/gates.ts';
-import type { UndemoteReason } from '../../src/core/step.ts';
+import { markOfLeavingNode, type UndemoteReason } from '../../src/core/step.ts';
 import { appeared, type ClusterBuilder, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { everyStep } from './step-examples.ts';
@@ -29,6 +29,14 @@ const everyTakeBack: Readonly<Record<UndemoteReason, { readonly applies: Case; r
   OthersDue: {
     applies: when(demoted().members(member(2).stale()), takesBack(0, 'OthersDue')),
     justDoesNot: when(demoted().members(member(2).stale().terminating()), awaiting),
+  },
+  NodeStays: {
+    applies: when(three(member(0).demotedByUs(30, markOfLeavingNode)), takesBack(0, 'NodeStays'), {
+      nodeMaintenance: 'Switchover',
+    }),
+    justDoesNot: when(three(member(0).onCordonedNode().demotedByUs(30, markOfLeavingNode)), awaiting, {
+      nodeMaintenance: 'Switchover',
+    }),
   },
   TimedOut: {
     applies: when(three(member(0).stale().demotedByUs(90)), takesBack(0, 'TimedOut')),

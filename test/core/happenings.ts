@@ -3,21 +3,25 @@ import type { EffectKind } from '../../src/core/effects.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
 import { crashes, down, impaired, participates } from './judged-members.ts';
 
-// What a write does to members, from the write and the facts alone: nothing here asks what the step is called, nor what
-// decides. The effects that the core declares have to contain it.
+// What a write does to members, from the write and the facts alone: nothing here asks what decides, and of the names of
+// steps only whether a member leaves its node. The effects that the core declares have to contain it.
 
 export interface Happening {
   readonly kind: EffectKind;
   readonly member: MemberFacts;
 }
 
+/** The pod is to end for its node. The step gives nothing of a revision. */
+export const leavesNode = (step: Step): boolean => 'rule' in step && step.rule === 'NodeLeaving';
+
 const runs = ({ phase, containers }: MemberFacts): boolean =>
   phase !== 'Failed' && containers.some(({ part, state }) => part === 'mysqld' && state === 'running');
 
 export function happenings(snapshot: ClusterSnapshot, step: Step): readonly Happening[] {
-  const { cluster, members } = snapshot;
+  const { cluster, members, statefulSet } = snapshot;
   const targets = 'targets' in step && step.kind !== 'undemote' ? step.targets : [];
   const primary = members.find(({ ordinal }) => ordinal === cluster.primaryIndex);
+  const isUpdated = ({ revision }: MemberFacts): boolean => revision === statefulSet?.updateRevision;
   const writesGo = primary !== undefined && participates(snapshot, primary);
   return members
     .filter(({ ordinal }) => targets.some((target) => target.ordinal === ordinal))
@@ -27,10 +31,10 @@ export function happenings(snapshot: ClusterSnapshot, step: Step): readonly Happ
       const well = serves && !impaired(member);
       const broken = !serves && (down(snapshot, member) || crashes(member));
       const kinds: readonly (readonly [kind: EffectKind, happens: boolean])[] = [
-        ['brings', step.kind !== 'demote' && step.kind !== 'restore'],
+        ['brings', step.kind !== 'demote' && step.kind !== 'restore' && (!leavesNode(step) || isUpdated(member))],
         ['removes', podGoes(step)],
-        ['freesClaims', podGoes(step) || step.kind === 'demote'],
-        ['mustReturn', (podGoes(step) && runs(member)) || step.kind === 'demote'],
+        ['freesClaims', podGoes(step) || isUpdatedNext(step)],
+        ['mustReturn', (podGoes(step) && runs(member)) || isUpdatedNext(step)],
         ['stops', podGoes(step) && runs(member)],
         ['reduces', (podGoes(step) || containersRestart(step)) && serves],
         ['takesHealthy', (podGoes(step) || containersRestart(step)) && well],
@@ -38,6 +42,7 @@ export function happenings(snapshot: ClusterSnapshot, step: Step): readonly Happ
         [
           'risks',
           step.kind !== 'restore' &&
+            !leavesNode(step) &&
             (podGoes(step) || containersRestart(step) || step.kind === 'resizeInPlace') &&
             !broken &&
             writesGo,
@@ -49,6 +54,9 @@ export function happenings(snapshot: ClusterSnapshot, step: Step): readonly Happ
       return kinds.flatMap(([kind, happens]) => (happens ? [{ kind, member }] : []));
     });
 }
+
+/** A switchover before the update of the primary: its pod goes next. */
+const isUpdatedNext = (step: Step): boolean => step.kind === 'demote' && !leavesNode(step);
 
 const podGoes = ({ kind }: Step): boolean => ['delete', 'evict', 'setPartition', 'restore'].includes(kind);
 

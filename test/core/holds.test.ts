@@ -25,11 +25,11 @@ describe('contradictory facts', () => {
     ),
     'a primary before the first member': when(
       stale().mysqlCluster({ primaryIndex: -1 }),
-      impossible('the primary index -1 is not one of 3 members'),
+      impossible('the primary index is -1, but the cluster has 3 members'),
     ),
     'a primary between two members': when(
       stale().mysqlCluster({ primaryIndex: 0.5 }),
-      impossible('the primary index 0.5 is not one of 3 members'),
+      impossible('the primary index is 0.5, but the cluster has 3 members'),
     ),
     'a negative count': when(stale().mysqlCluster({ syncedReplicas: -1 }), impossible('status.syncedReplicas is -1')),
     'a count that is not a number': when(

@@ -29,7 +29,7 @@ describe('an update that restarts nothing', () => {
       updates('NothingRestarts', 1, changeOf()),
       ifPossible,
     ),
-    'is done to the primary without approval: nobody notices it': when(
+    'is done to the primary without approval: clients do not notice it': when(
       lastOne(),
       updates('NothingRestarts', 0, changeOf()),
       settings({}, { primaryUpdatePolicy: 'Manual' }),
@@ -248,7 +248,7 @@ describe('the mode Only', () => {
       holds({
         rule: 'RestartNeeded',
         member: 2,
-        reasons: ['the kubelet has not resized mysqld, and defers it: no room'],
+        reasons: ['the kubelet has not resized mysqld and is deferring the resize (no room)'],
         opensAt: null,
       }),
       only,

@@ -21,7 +21,7 @@ const does = (step: Step): Partial<Decision> => ({ hold: null, step });
 const eviction = (ordinal: number): Partial<Decision> =>
   does({ kind: 'evict', rule: 'ReplicaHealthy', targets: [targetOf(ordinal)] });
 const demotion = (ordinal: number): Partial<Decision> =>
-  does({ kind: 'demote', rule: 'PrimaryLast', targets: [targetOf(ordinal)], revision: revisionAfter });
+  does({ kind: 'demote', rule: 'PrimaryLast', targets: [targetOf(ordinal)], mark: revisionAfter });
 const lowering = (partition: number, ordinal: number): Partial<Decision> =>
   does({ kind: 'setPartition', rule: 'ReplicaHealthy', partition, targets: [targetOf(ordinal)] });
 const nothing: Partial<Decision> = does({ kind: 'none' });
@@ -151,7 +151,7 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
       'needs healthy',
       { mode: 'Partition' },
     ],
-    'a partition lowered where somebody else does': [stale().atPartition(3), lowering(2, 2), 'I10:', { mode: 'MOCO' }],
+    'a partition lowered where another client does': [stale().atPartition(3), lowering(2, 2), 'I10:', { mode: 'MOCO' }],
     'a protected member': [
       stale().members(member(0).impaired('slow-log').preventDelete()),
       deletion('MemberImpaired', 0),

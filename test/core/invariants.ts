@@ -1,7 +1,7 @@
 import type { Decision, Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
-import { happenings } from './happenings.ts';
+import { happenings, leavesNode } from './happenings.ts';
 import { dataRevision, everyOrdinal, keepsRevisions, setsBack, wouldStay } from './judged-data.ts';
 import { acknowledges, behindSince, down, impaired, participates, recovers, rolesMove } from './judged-members.ts';
 import { off } from './judged-settings.ts';
@@ -92,6 +92,7 @@ export function violations(all: ClusterSnapshot, policy: RolloutPolicy, decision
     ...(step.kind === 'updateInPlace' ? ofUpdateInPlace(snapshot, policy, step) : []),
     ...(step.kind === 'resizeInPlace' ? ofResize(snapshot, policy, step) : []),
     ...(step.kind === 'demote' ? ofDemotion(snapshot, policy, step) : []),
+    ...(leavesNode(step) && 'targets' in step ? ofLeaving(snapshot, policy, step) : []),
     ...(step.kind === 'setPartition' ? ofLowering(snapshot, policy, step) : []),
     ...unmetNeeds(snapshot, policy, step),
     ...ofUndeclared(snapshot, decision),
@@ -293,8 +294,8 @@ function ofDisruption(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Di
     if (healthy && primary && cluster.replicas > 1) say('I3: a healthy primary');
     if (healthy && step.kind === 'delete') say('I4: a healthy member deleted');
     if (!healthy && step.kind === 'evict') say('I4: an unhealthy member evicted');
-    if (revision === statefulSet?.updateRevision) say('I5: an updated member');
-    if (ordinal < policy.partition) say('a member below the partition');
+    if (revision === statefulSet?.updateRevision && !leavesNode(step)) say('I5: an updated member');
+    if (ordinal < policy.partition && !leavesNode(step)) say('a member below the partition');
     if (member.terminatingForSeconds !== null) say('a member that is terminating');
     if (member.preventDelete) say('a protected member');
     if (recovers(policy, member)) say('a member that recovers');
@@ -381,6 +382,24 @@ function ofLowering(
   return found;
 }
 
+/** I29: who leaves its node has to, by the user's setting, and comes back as what it was. */
+function ofLeaving(
+  { cluster, statefulSet, members }: ClusterSnapshot,
+  { nodeMaintenance }: RolloutPolicy,
+  { kind, targets }: Extract<Step, { readonly targets: readonly unknown[] }>,
+): string[] {
+  const going = members.filter(({ ordinal }) => targets.some((one) => one.ordinal === ordinal));
+  const found: string[] = [];
+  if (going.some(({ leaving }) => leaving === null)) found.push('I29: a member leaves a node that is not emptied');
+  if (nodeMaintenance === 'Ignore') found.push('I29: a member leaves although the user wants to ignore nodes');
+  if (kind !== 'evict') return found;
+  const next = statefulSet?.newPods === 'CurrentRevision' ? statefulSet.currentRevision : statefulSet?.updateRevision;
+  if (nodeMaintenance !== 'Evacuate') found.push('I29: a replica leaves although only the primary is to be moved');
+  if (going.some(({ ordinal }) => ordinal === cluster.primaryIndex)) found.push('I29: the pod of the primary leaves');
+  if (going.some(({ revision }) => revision !== next)) found.push('I29: a member that leaves comes back as another');
+  return found;
+}
+
 function ofDemotion(
   snapshot: ClusterSnapshot,
   policy: RolloutPolicy,
@@ -394,11 +413,13 @@ function ofDemotion(
   if (asked?.demote === true && asked.demoteForSeconds < policy.switchoverTimeoutSeconds)
     found.push('a switchover that is requested twice');
   if (cluster.replicas < 2) found.push('a demotion without a successor');
-  if (step.revision !== statefulSet?.updateRevision) found.push('a demotion for another revision');
+  if (step.mark !== (leavesNode(step) ? 'node-leaving' : statefulSet?.updateRevision))
+    found.push('a demotion for another revision');
   const stale = members.filter(({ revision }) => revision !== statefulSet?.updateRevision);
-  if (stale.some((one) => one.ordinal !== ordinal && one.ordinal >= policy.partition))
+  if (!leavesNode(step) && stale.some((one) => one.ordinal !== ordinal && one.ordinal >= policy.partition))
     found.push('a demotion before its turn');
-  if (!stale.some((one) => one.ordinal === ordinal)) found.push('I5: a demotion of an updated member');
+  if (!leavesNode(step) && !stale.some((one) => one.ordinal === ordinal))
+    found.push('I5: a demotion of an updated member');
   if (members.filter((one) => participates(snapshot, one)).length < cluster.replicas)
     found.push('I2: a demotion while one is away');
   return found;
@@ -427,7 +448,9 @@ function ofDemotionsLeft(
     if (one.demotedFor === null || one.terminatingForSeconds !== null) return false;
     if (one.demote && one.demoteForSeconds >= policy.switchoverTimeoutSeconds) return true;
     if (policy.paused && !policy.repairWhilePaused && policy.mode !== 'MOCO') return true;
+    const isForNode = one.demotedFor === 'node-leaving';
     if (!one.demote) {
+      if (isForNode) return true;
       // A mark alone goes with its pod, where nobody else is to go before it.
       if (!known) return policy.mode !== 'OnDelete';
       const next = due.filter(({ ordinal }) => !policy.pinnedOrdinals.includes(ordinal));
@@ -437,6 +460,7 @@ function ofDemotionsLeft(
     // What MOCO is about to take away itself, as the last part of a switchover, is left to it.
     if (one.ordinal !== cluster.primaryIndex) return !rolesMove(snapshot, policy);
     if (policy.mode !== 'OnDelete') return true;
+    if (isForNode) return one.leaving === null || policy.nodeMaintenance === 'Ignore' || cluster.replicas < 2;
     if (!known) return false;
     return due.length > 1 || !due.includes(one) || one.demotedFor !== statefulSet.updateRevision;
   });

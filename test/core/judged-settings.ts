@@ -5,7 +5,7 @@ import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
 // What the judge of decisions takes the user's settings for: nothing here comes from what decides.
 
 const mayBeOff =
-  /^(RevisionFlapping|UpdateRevisionFailing|FailoverUnfinished|ForeignDemote|SequencesUnreadable|SequenceGone|SequenceConflict|SequenceInvalid|StageFailing|StageMemberGone|AwaitingEarlierStage|AwaitingSoak|AwaitingSettle|AwaitingStageSlot|FleetFailing|AwaitingFleetSlot|AwaitingFleetInterval|OutsideMaintenanceWindow|Blackout|CheckFailing|CheckUnavailable|BackupRunning|BackupsUnreadable|ClaimTerminating|NodeTakesNoPods|SuccessorRefused|DisruptionControllerBehind|PrimaryWaitsForPinned|ReplicasBehind|MemberSilent|MocoUnavailable|LongWrite|ImageUnavailable|ConfigurationRefused|PreflightRunning|Cloning|CloneUnknown|VersionRefused|RedoLogOpen|ReplicaClusterOlder|SwitchoverFailing)$/;
+  /^(RevisionFlapping|UpdateRevisionFailing|FailoverUnfinished|ForeignDemote|SequencesUnreadable|SequenceGone|SequenceConflict|SequenceInvalid|StageFailing|StageMemberGone|AwaitingEarlierStage|AwaitingSoak|AwaitingSettle|AwaitingStageSlot|FleetFailing|AwaitingFleetSlot|AwaitingFleetInterval|OutsideMaintenanceWindow|Blackout|CheckFailing|CheckUnavailable|BackupRunning|BackupsUnreadable|ClaimTerminating|NodeTakesNoPods|SuccessorRefused|DisruptionControllerBehind|PrimaryWaitsForPinned|ReplicasBehind|MemberSilent|MocoUnavailable|LongWrite|ImageUnavailable|ConfigurationRefused|PreflightRunning|Cloning|CloneUnknown|VersionRefused|RedoLogOpen|ReplicaClusterOlder|SwitchoverFailing|AwaitingNodeMaintenance)$/;
 
 /** The user has switched the rule off, and the time is not up. */
 export const off = ({ overrides }: RolloutPolicy, rule: HoldRule): boolean =>

@@ -14,7 +14,7 @@ export const drawnVersions: readonly (readonly [data: string | null, mysqld: str
 ];
 
 /** Of a cluster that replicates from this one. */
-export const drawnReplicaVersion = '8.4.0';
+export const drawnReplicaVersion = '8.4.8';
 /** Of update revisions: a series that is newer than that. */
 const newerThanReplica: readonly string[] = ['9.7.4'];
 
@@ -31,9 +31,21 @@ function wayOf({ statefulSet }: ClusterSnapshot, { mysqld: { version } }: Member
   return `${version?.version ?? '?'} ${statefulSet?.mysqld.version?.version ?? '?'}`;
 }
 
+const ofOtherSeries: readonly string[] = ['8.0.28 8.4.8', '8.4.8 8.0.40', '8.0.40 9.7.4', '8.4.8 9.7.4'];
+
+/** Whoever comes up empty at the update revision cannot copy the data of this member. */
+export const isNoDonor = (snapshot: ClusterSnapshot, donor: MemberFacts): boolean =>
+  ofOtherSeries.includes(wayOf(snapshot, donor));
+
 /** mysqld has run in this pod, whatever it does at the moment. */
 const hasRun = ({ containers }: MemberFacts): boolean =>
   containers.some(({ part, state, restarts }) => part === 'mysqld' && (state !== 'waiting' || restarts > 0));
+
+/** Only the claim tells that the mysqld of the last pod was killed, and no mysqld was seen to work since. */
+const isNotedAsKilled = ({ dataRecords, lastRuns }: ClusterSnapshot, { ordinal, mysqld }: MemberFacts): boolean =>
+  dataRecords.some(
+    (one) => one.ordinal === ordinal && one.record?.killed === true && one.record.version === mysqld.version?.version,
+  ) && !lastRuns.some((one) => one.ordinal === ordinal);
 
 /** A record of another version is of a mysqld that has started on the data as well: both are taken for the data. */
 const isContradicted = ({ dataRecords }: ClusterSnapshot, { ordinal, mysqld }: MemberFacts): boolean =>
@@ -46,7 +58,8 @@ export const refusesData = (snapshot: ClusterSnapshot, one: MemberFacts): boolea
 
 /** Whether its redo log may be of a format that the update revision does not read: certainly, or perhaps. */
 export function redoLogLeft(snapshot: ClusterSnapshot, one: MemberFacts): 'other' | 'maybe' | 'fine' {
-  if (!hasRun(one) || one.revision === snapshot.statefulSet?.updateRevision) return 'fine';
+  if (!(hasRun(one) || isNotedAsKilled(snapshot, one)) || one.revision === snapshot.statefulSet?.updateRevision)
+    return 'fine';
   const way = wayOf(snapshot, one);
   return otherRedoLog.includes(way) ? 'other' : maybeOtherRedoLog.includes(way) ? 'maybe' : 'fine';
 }

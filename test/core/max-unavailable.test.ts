@@ -20,7 +20,7 @@ const upTo = (maxUnavailable: MaxUnavailable, settings: Partial<RolloutPolicy> =
   maxUnavailable,
   ...settings,
 });
-/** As written by somebody who did not ask the types. */
+/** Values that violate the types, as a user may write them. */
 const written = (setting: string): MaxUnavailable => setting as MaxUnavailable;
 
 describe('how many members may be unavailable at once', () => {
@@ -256,7 +256,7 @@ describe('maxUnavailable 3 of seven, from a partition up', () => {
     const settings = upTo(3, { partition: 5 });
     play({
       'all of them go at once': when(stale(7).members(terminating(6)), next(5), settings),
-      'and nobody after them': when(stale(7).members(starting(6), back(5)), notYet(6, 'running'), settings),
+      'and no member after them': when(stale(7).members(starting(6), back(5)), notYet(6, 'running'), settings),
       'nor while the last one has to settle with as many as there are': when(
         stale(7).members(member(6).updated().down('ErrImagePull'), back(5)),
         notYet(6, 'down', { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 }),
@@ -273,7 +273,7 @@ describe('maxUnavailable 3 of seven, from a partition up', () => {
         next(4),
         settings,
       ),
-      'and nobody after them': when(stale(7).members(back(6), back(5), back(4)), reached(0, 1, 2, 3), settings),
+      'and no member after them': when(stale(7).members(back(6), back(5), back(4)), reached(0, 1, 2, 3), settings),
     });
   });
   describe('more members than may be unavailable', () => {

@@ -128,7 +128,7 @@ export class MemberBuilder {
     this.ordinal = ordinal;
   }
 
-  /** Container mysqld is ready, nobody has asked for its deletion, and MOCO has nothing against it. */
+  /** Container mysqld is ready, the pod is not being deleted, and MOCO reports no problem with it. */
   get serves(): boolean {
     const ready = this.#containers.get('mysqld')?.ready === true;
     return ready && (this.#special.terminatingForSeconds ?? null) === null && !this.isErrant && !this.#isUnreachable;
@@ -175,7 +175,7 @@ export class MemberBuilder {
 
   /** Its node is cordoned, and is to be emptied. */
   onCordonedNode(): this {
-    return this.but({ nodeLeaves: true });
+    return this.but({ leaving: 'is cordoned' });
   }
 
   /** The same, and its volume allows no other node. */
@@ -279,7 +279,7 @@ export class MemberBuilder {
     });
   }
 
-  /** Ready, and nothing is said of its containers: somebody has emptied its status. */
+  /** Ready, but nothing is reported about its containers: its status was emptied. */
   unreported(idleForSeconds = 100): this {
     for (const name of this.#containers.keys()) {
       this.container(name, { ...notReady, state: 'waiting', reason: null, started: false, hasRun: false });
@@ -439,6 +439,7 @@ export class MemberBuilder {
       phase: 'Running',
       ready: true,
       readinessGateClosed: false,
+      node: `n-${this.ordinal}`,
       unschedulable: null,
       failedReason: null,
       disruption: null,
@@ -460,7 +461,7 @@ export class MemberBuilder {
       inPlace: null,
       restartInPlace: null,
       recreatable: justCreated,
-      nodeLeaves: false,
+      leaving: null,
       clone: cloneRead({ kind: 'notCloning' }),
       mysqld: mysqldAt(usualVersion),
       mysqldKilled: false,

@@ -40,7 +40,7 @@ export type MysqlDraft = Partial<Omit<MysqlReading, 'members'>> & {
   readonly last?: Readonly<Record<number, MemberReading['last']>>;
 };
 
-/** Everybody has been asked at this moment, and nobody is behind, unless the draft says otherwise. */
+/** Every member was queried at this moment, and none is behind, unless the draft says otherwise. */
 export function mysqlReading(
   members: readonly Pick<MemberFacts, 'uid' | 'ordinal'>[],
   primary: number,

@@ -10,11 +10,12 @@ import {
   replicates,
 } from '../../src/core/mysql-versions.ts';
 import { versionNotes, versionWarnings } from '../../src/core/mysqld-data.ts';
+import type { CloneReading } from '../../src/core/on-demand-facts.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { survey } from '../../src/core/situation.ts';
 import { type ClusterBuilder, stale, three } from './cluster-builder.ts';
-import { member, revisionAfter } from './member-builder.ts';
-import { deletes, evicts, holds, play, when } from './table.ts';
+import { dataRecord, member, revisionAfter, revisionBefore } from './member-builder.ts';
+import { deletes, demotes, evicts, holds, play, when } from './table.ts';
 
 const version = (text: string): MysqlVersion | null => (text === '?' ? null : parseMysqlVersion(text));
 
@@ -74,10 +75,10 @@ describe('which mysqld opens which data', () => {
     expect(explainRefusedOpening('8.4.9', '8.4.8')).to.equal(null);
     expect(explainRefusedOpening('latest', '8.4.8')).to.equal(null);
     expect(explainRefusedOpening('9.7.4', '8.4.9')).to.equal(
-      'mysqld 8.4.9 refuses data that mysqld 9.7.4 has opened: MySQL supports no way back to an older series',
+      'mysqld 8.4.9 refuses data that mysqld 9.7.4 has opened: MySQL does not support downgrades to an older series',
     );
-    expect(explainRefusedOpening('8.0.40', '8.0.28')).to.match(/no way back within 8\.0 to a release before 8\.0\.35$/);
-    expect(explainRefusedOpening('9.1.1', '9.1.0')).to.match(/no way back within the innovation series 9\.1$/);
+    expect(explainRefusedOpening('8.0.40', '8.0.28')).to.match(/downgrades within 8\.0 to a release before 8\.0\.35$/);
+    expect(explainRefusedOpening('9.1.1', '9.1.0')).to.match(/downgrades within the innovation series 9\.1$/);
     expect(explainRefusedOpening('8.0.40', '9.7.4')).to.match(/upgrades that skip a series, so upgrade to 8\.4 first$/);
     expect(explainRefusedOpening('8.4.9', '26.7.0')).to.match(/upgrade to 9\.7 first$/);
   });
@@ -162,6 +163,14 @@ describe('which series replicates from which', () => {
   }
 });
 
+const uncloneable = (ordinal: number, donor: string, mysqld: string) =>
+  holds({ rule: 'CloneImpossible', member: ordinal, donor, mysqld });
+const copying = (reading: CloneReading) => member(2).stale().lagging(7200).clone(reading);
+const givenUp = (...rules: readonly string[]) => ({
+  overrides: rules.map((rule) => ({ rule, remainingSeconds: 60 })),
+});
+const killedData = { record: { ...dataRecord(revisionBefore), version: '8.0.28', killed: true } } as const;
+const neverStarted = (ordinal: number) => member(ordinal).stale().mysqld('8.0.28').down('ImagePullBackOff');
 const killed = (ordinal: number) => member(ordinal).stale().mysqld('8.0.28').but({ mysqldKilled: true });
 const crashing = (ordinal: number, data: string | null) =>
   member(ordinal).stale().mysqld(data).down('CrashLoopBackOff');
@@ -207,6 +216,40 @@ describe('a rollout of another version', () => {
         uncloneable: { donor: '8.4.8', mysqld: '9.7.4' },
       }),
     ),
+    'takes no member without its data that could not be cloned, although a person gives the data up': when(
+      stale().members(member(2).stale().claimEnds()).toMysqld('9.7.4'),
+      uncloneable(2, '8.4.8', '9.7.4'),
+      givenUp('ClaimTerminating'),
+    ),
+    'nor within 8.0 before patch releases can clone each other': when(
+      three(member(0).stale().mysqld('8.0.35'), member(1).stale(), member(2).stale().claimEnds()).toMysqld('8.0.36'),
+      uncloneable(2, '8.0.35', '8.0.36'),
+      givenUp('ClaimTerminating', 'VersionRefused'),
+    ),
+    'takes it if the primary can be cloned': when(
+      stale().members(member(2).stale().claimEnds()).toMysqld('8.4.9'),
+      evicts('ReplicaHealthy', 2),
+      givenUp('ClaimTerminating'),
+    ),
+    'takes it if a person gives up the clone as well': when(
+      stale().members(member(2).stale().claimEnds()).toMysqld('9.7.4'),
+      evicts('ReplicaHealthy', 2),
+      givenUp('ClaimTerminating', 'CloneImpossible'),
+    ),
+    'takes the primary, which the others do not clone': when(
+      three(member(0).stale().claimEnds()).toMysqld('9.7.4'),
+      demotes(0),
+      givenUp('ClaimTerminating'),
+    ),
+    'replaces no replica during a clone that would have to start over at another series': when(
+      three(member(0).stale(), member(1).stale(), copying({ kind: 'cloning' })).toMysqld('9.7.4'),
+      uncloneable(2, '8.4.8', '9.7.4'),
+      givenUp('Cloning'),
+    ),
+    'nor after a clone that never ended': when(
+      three(member(0).stale(), member(1).stale(), copying({ kind: 'unfinished' })).toMysqld('9.7.4'),
+      uncloneable(2, '8.4.8', '9.7.4'),
+    ),
     'leaves a redo log of another format to its own mysqld': when(
       three(member(0).stale(), crashing(1, '8.0.28'), crashing(2, '8.0.28')).toMysqld('8.4.0'),
       logOf(1, '8.0.28', '8.4.0'),
@@ -240,13 +283,52 @@ describe('a rollout of another version', () => {
       evicts('ReplicaHealthy', 3),
       { maxUnavailable: 2 },
     ),
+    'leaves the log of a killed mysqld to its own version, although none has started in the next pod': when(
+      three(member(0).stale(), member(1).stale(), neverStarted(2).data(killedData)).toMysqld('8.4.0'),
+      holds({ rule: 'RedoLogOpen', member: 2, works: false, before: '8.0.28', after: '8.4.0', killed: true }),
+    ),
+    'takes the log for closed if nothing says that mysqld was killed': when(
+      three(
+        member(0).stale(),
+        member(1).stale(),
+        neverStarted(2).data({ record: { ...dataRecord(revisionBefore), version: '8.0.28' } }),
+      ).toMysqld('8.4.0'),
+      deletes('MemberDown', 2),
+    ),
+    'believes what it has seen more than the record: a mysqld that is ready has recovered its log': when(
+      three(
+        member(0).stale(),
+        member(1).stale(),
+        member(2)
+          .stale()
+          .data({ ...killedData, lastRun: { ...dataRecord(revisionBefore), worked: true } }),
+      ).toMysqld('8.4.9'),
+      evicts('ReplicaHealthy', 2),
+    ),
     'leaves a member whose node does not answer to its own mysqld': when(
       three(member(0).stale(), member(1).stale(), member(2).stale().mysqld('8.0.28').unreachable()).toMysqld('8.4.0'),
       logOf(2, '8.0.28', '8.4.0'),
     ),
   });
 
-  it('lets no member whose pod somebody else deletes start on data that its mysqld refuses', () => {
+  for (const [sentence, pod] of Object.entries({ 'is going': 'going', 'is gone': 'gone' })) {
+    it(`lets no member come back at a version that cannot read the log of its killed mysqld: its pod ${sentence}`, () => {
+      const lastRun = { ...killedData.record, worked: true };
+      const builder = stale()
+        .members(member(2).stale().mysqld('8.0.28').data({ lastRun }).terminating(5))
+        .toMysqld('8.4.0')
+        .memory({ verified: true, waiting: [0, 1, 2] });
+      const facts = builder.facts();
+      const members = pod === 'gone' ? facts.members.filter(({ ordinal }) => ordinal !== 2) : facts.members;
+      const decided = (lastRuns: typeof facts.lastRuns) =>
+        decide({ ...facts, members, lastRuns, strategyKeeper: 'policy' }, defaultPolicy).step;
+      expect(decided(facts.lastRuns)).to.deep.include({ kind: 'setStrategy', newPods: 'CurrentRevision' });
+      const closed = facts.lastRuns.map(({ killed: _, ...run }) => run);
+      expect(decided(closed).kind).not.to.equal('setStrategy');
+    });
+  }
+
+  it('lets no member whose pod another client deletes start on data that its mysqld refuses', () => {
     const taken = member(2).stale().terminating(5);
     const facts = stale()
       .members(taken)
@@ -273,7 +355,7 @@ describe('a cluster from which another one replicates', () => {
       stale().toMysqld('8.4.9').mysql(following('8.4.8')),
       evicts('ReplicaHealthy', 2),
     ),
-    'is not held for a cluster whose version nobody knows': when(
+    'is not held for a cluster whose version is unknown': when(
       stale().toMysqld('9.7.4').mysql(following(null)),
       evicts('ReplicaHealthy', 2),
     ),
@@ -285,7 +367,7 @@ describe('a cluster from which another one replicates', () => {
     ),
   });
 
-  it('lets no member come up at the newer series that somebody else takes', () => {
+  it('lets no member whose pod another client deletes come up at the newer series', () => {
     const facts = stale()
       .members(member(2).stale().terminating(5))
       .toMysqld('9.7.4')
@@ -301,6 +383,18 @@ describe('a version that no tag says', () => {
   const server = { image: 'mysql@sha256:cd', version: { version: '9.7.4', source: 'server' } } as const;
 
   play({
+    'is what the new mysqld has said on a node': when(
+      stale().toMysqld(null).preflight({ mysqldVersion: '8.0.40' }),
+      holds({ rule: 'VersionRefused', member: 2, data: '8.4.8', mysqld: '8.0.40' }),
+    ),
+    'is what the new mysqld has said on a node, if the tag names a series alone': when(
+      stale().members(member(2).stale().mysqld('8.0.40')).toMysqld('8.0').preflight({ mysqldVersion: '8.0.34' }),
+      holds({ rule: 'VersionRefused', member: 2, data: '8.0.40', mysqld: '8.0.34' }),
+    ),
+    'is not what something else has said that is no version of MySQL': when(
+      stale().toMysqld(null).preflight({ mysqldVersion: '10.11.6' }),
+      evicts('ReplicaHealthy', 2),
+    ),
     'is that of a member that runs the same image': when(
       three(member(0).stale().mysqld('8.0.40'), member(1).stale().mysqld('8.0.40'), member(2).updated())
         .toMysqld(null)
@@ -317,15 +411,15 @@ describe('what is said of versions', () => {
   it('names each member whose data or redo log forbids it', () => {
     const given = three(member(0).stale(), member(1).updated(), crashing(2, '8.0.28')).toMysqld('8.0.42');
     expect(versionWarnings(situationOf(given), name)).to.deep.equal([
-      'the update revision cannot start on the data of moco-test-0: mysqld 8.0.42 refuses data that mysqld 8.4.8 has opened: MySQL supports no way back to an older series',
-      'moco-test-2 is down, and mysqld 8.0.28 may have left its redo log open: mysqld 8.0.42 does not read a log of that format, so the member has to start at its own revision first',
+      'the update revision cannot start on the data of moco-test-0: mysqld 8.0.42 refuses data that mysqld 8.4.8 has opened: MySQL does not support downgrades to an older series',
+      'moco-test-2 is down, and mysqld 8.0.28 may have left its redo log open: mysqld 8.0.42 cannot read a log of that format, so the member has to start at its own revision first',
     ]);
   });
 
   it('warns of a mysqld that was killed, where the redo log has another format', () => {
     const given = three(member(0).stale(), member(1).stale(), killed(2));
     expect(versionWarnings(situationOf(given.toMysqld('8.4.8')), name)).to.deep.equal([
-      'mysqld 8.0.28 of moco-test-2 was killed (exit code 137). If it is killed again with its pod, it leaves its redo log open, and mysqld 8.4.8 may not read that: raise terminationGracePeriodSeconds and the memory limit, or set innodb_fast_shutdown to 1, before the version changes',
+      'mysqld 8.0.28 on moco-test-2 was killed (exit code 137). If it is killed again with its pod, it leaves its redo log open, and mysqld 8.4.8 may be unable to read it; raise terminationGracePeriodSeconds and the memory limit, or set innodb_fast_shutdown to 1, before the version changes',
     ]);
     const recent = three(member(0).stale(), member(1).stale(), member(2).stale().but({ mysqldKilled: true }));
     expect(versionWarnings(situationOf(recent.toMysqld('8.4.9')), name)).to.deep.equal([]);

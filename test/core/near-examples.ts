@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
+import { markOfLeavingNode } from '../../src/core/step.ts';
 import { anyPolicy, plausibleSnapshot } from './arbitrary-snapshot.ts';
-import { stale, three } from './cluster-builder.ts';
+import { lastOne, stale, three } from './cluster-builder.ts';
 import { member, resourcesOf, revisionBefore } from './member-builder.ts';
 import { everyExample } from './rules/every-example.ts';
 import { everyStep } from './step-examples.ts';
@@ -19,7 +20,13 @@ const refusal = {
   againInSeconds: 60,
   result: 'ImageUnavailable',
 } as const;
-/** What no example shows by itself: in each, one rule alone keeps a step from what it needs. */
+const heldOnCordonedNode = () =>
+  stale()
+    .members(member(1).stale().onCordonedNode())
+    .memory({ waiting: [0, 1, 2] })
+    .but({ strategyKeeper: 'policy' })
+    .maintenance([]);
+/** What examples show rarely or not at all: in each, one rule alone keeps a step from what it needs. */
 const others: readonly Pick<Case, 'given' | 'settings'>[] = [
   {
     given: stale(5).members(member(4).updated().participatingFor(1), member(3).updated().participatingFor(1)),
@@ -58,10 +65,77 @@ const others: readonly Pick<Case, 'given' | 'settings'>[] = [
       .keepingRevisions(),
     settings: { paused: true },
   },
+  { given: stale().toMysqld('8.0.40') },
+  { given: stale().budgets({ closed: true, ofMoco: false, disruptionsAllowed: 0 }) },
+  { given: stale().members(member(2).stale().claimEnds('lost')) },
+  {
+    given: stale()
+      .members(member(2).stale().lagging(86_400))
+      .mysqlCluster({ mocoState: 'Failed', available: false, healthy: false }),
+  },
+  { given: lastOne().members(member(1).demotedBySomebody()) },
+  {
+    given: lastOne().but({ nodesLeaving: { names: ['n-7'], overForSeconds: 0 } }),
+    settings: { rolloutsDuringMaintenance: 'Wait' },
+  },
+  {
+    given: stale().but({ nodesLeaving: { names: [], overForSeconds: 0 } }),
+    settings: { rolloutsDuringMaintenance: 'Wait' },
+  },
+  {
+    given: three(
+      member(2)
+        .stale()
+        .resizing({ awaited: ['mysqld'] }),
+      member(1).stale().changeable(),
+    ),
+    settings: inPlace,
+  },
+  {
+    given: three(
+      member(2)
+        .stale()
+        .resizing({ awaited: ['mysqld'] }),
+      member(1)
+        .stale()
+        .resizable([resourcesOf('mysqld')]),
+    ),
+    settings: inPlace,
+  },
+  {
+    given: three(member(0).demotedByUs(30, markOfLeavingNode)),
+    settings: { nodeMaintenance: 'Switchover' },
+  },
+  // A held member came back updated. Its mysqld has run once, and now waits for its image.
+  {
+    given: three(
+      member(0).stale(),
+      member(1).updated().down('ImagePullBackOff').container('mysqld', { hasRun: true }).data(revisionBefore),
+      member(2).updated(),
+    )
+      .but({ strategyKeeper: 'policy' })
+      .statefulSet({ currentRevision: revisionBefore })
+      .memory({
+        waiting: [0],
+        verified: true,
+        updatedOutOfBand: [1],
+        createdWhileHeld: [{ ordinal: 1, started: false }],
+      })
+      .keepingRevisions(),
+    settings: { paused: true },
+  },
+  // A held member leaves its node: its next pod starts at the update revision, or at its own.
+  ...[heldOnCordonedNode(), heldOnCordonedNode().keepingRevisions()].map((given) => ({
+    given,
+    settings: { nodeMaintenance: 'Evacuate' as const },
+  })),
 ];
 
 const pairs = [...everyExample.map(([, example]) => example), ...Object.values(everyStep)];
-const states = [...pairs.flatMap(({ applies, justDoesNot }) => [applies, justDoesNot]), ...others].map(stateOf);
+export const exampleStates: readonly State[] = [
+  ...pairs.flatMap(({ applies, justDoesNot }) => [applies, justDoesNot]),
+  ...others,
+].map(stateOf);
 const mostTaken = 3;
 
 /**
@@ -69,7 +143,7 @@ const mostTaken = 3;
  * are those of another cluster. So a new rule or fact is drawn as often as the others, however rarely clusters have it.
  */
 export const nearAnExample: fc.Arbitrary<State> = fc
-  .tuple(fc.constantFrom(...states), plausibleSnapshot, anyPolicy)
+  .tuple(fc.constantFrom(...exampleStates), plausibleSnapshot, anyPolicy)
   .chain(([[snapshot, policy], otherSnapshot, otherPolicy]) =>
     fc
       .tuple(taken(snapshot), taken(policy))

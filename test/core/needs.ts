@@ -2,7 +2,7 @@ import type { Step } from '../../src/core/decision.ts';
 import type { EffectKind } from '../../src/core/effects.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, Interval, MemberFacts } from '../../src/core/snapshot.ts';
-import { happenings } from './happenings.ts';
+import { happenings, leavesNode } from './happenings.ts';
 import {
   behindSince,
   crashes,
@@ -20,7 +20,7 @@ import {
   unsettled,
 } from './judged-members.ts';
 import { approved, kept, off, room } from './judged-settings.ts';
-import { hasOlderReplicaCluster, redoLogLeft, refusesData } from './judged-versions.ts';
+import { hasOlderReplicaCluster, isNoDonor, redoLogLeft, refusesData } from './judged-versions.ts';
 
 /** What a step can need of the whole cluster; true when it is met. */
 type Need = (snapshot: ClusterSnapshot, policy: RolloutPolicy, going: readonly MemberFacts[]) => boolean;
@@ -225,7 +225,7 @@ const isResizing = (policy: RolloutPolicy, { inPlace, participatingForSeconds }:
     ? resize.forSeconds < 300
     : Math.min(resize.forSeconds, participatingForSeconds ?? 0) < policy.minReadySeconds;
 };
-/** One member after another is resized, and nobody who works goes meanwhile. */
+/** Members are resized one after another, and no working member goes meanwhile. */
 const nobodyResizes: Need = (snapshot, policy) =>
   policy.inPlaceUpdates.mode === 'Never' ||
   off(policy, 'AwaitingResize') ||
@@ -289,7 +289,7 @@ const inRestartWindow: Need = ({ maintenance, cluster, members }, policy, going)
   );
 };
 
-/** With `Only` nobody who works is replaced without consent. */
+/** With `Only`, no working member is replaced without consent. */
 const mayBeReplaced: Need = (snapshot, policy, going) =>
   policy.inPlaceUpdates.mode !== 'Only' ||
   inRestartWindow(snapshot, policy, going) ||
@@ -332,14 +332,21 @@ const failoverHadItsTime: Need = (snapshot, policy, going) => {
     nobodyServes(snapshot, policy, going)
   );
 };
-/** MOCO gives nobody a role while it can't configure one of them: the repair of that one does not wait for roles. */
+/**
+ * MOCO gives no member a role while it cannot configure one of them, so the repair of that member does not wait for
+ * roles.
+ */
 const rolesRestBut: Need = (snapshot, policy, going) =>
   rolesRest(snapshot, policy, going) ||
   (!serves(snapshot, policy, going) && rolesRest(withRoles(snapshot, policy), policy, going));
 const settledBut: Need = (snapshot, policy, going) => {
   if (nobodyServes(snapshot, policy, going)) return true;
-  const known = serves(snapshot, policy, going) ? snapshot : withRoles(snapshot, policy);
-  return nobodyUnsettled(known, policy, going);
+  if (serves(snapshot, policy, going)) return nobodyUnsettled(snapshot, policy, going);
+  // Once nothing has moved for long, whoever serves without its role is waited for in no way.
+  const isLate = snapshot.memory.sinceProgressSeconds >= policy.progressDeadlineSeconds;
+  const waitsForRole = (one: MemberFacts): boolean => participates(snapshot, one) && !hasItsRole(snapshot, policy, one);
+  const members = isLate ? snapshot.members.filter((one) => !waitsForRole(one)) : snapshot.members;
+  return nobodyUnsettled(withRoles({ ...snapshot, members }, policy), policy, going);
 };
 const running = (snapshot: ClusterSnapshot, one: MemberFacts): boolean =>
   one.terminatingForSeconds === null && !lost(one) && !participates(snapshot, one) && !down(snapshot, one);
@@ -349,8 +356,11 @@ function withRoles(snapshot: ClusterSnapshot, policy: RolloutPolicy): ClusterSna
   if (snapshot.memory.sinceProgressSeconds >= policy.progressDeadlineSeconds) {
     const roleOf = ({ ordinal }: MemberFacts) => (ordinal === snapshot.cluster.primaryIndex ? 'primary' : 'replica');
     const present = snapshot.members.filter((one) => !running(snapshot, one) || crashes(one));
+    // A primary that counts as labelled counts as settled too: MOCO opens it to writes only after the label.
+    const primarySettledForSeconds = snapshot.cluster.primarySettledForSeconds ?? Number.MAX_SAFE_INTEGER;
     return {
       ...snapshot,
+      cluster: { ...snapshot.cluster, primarySettledForSeconds },
       members: present.map((one) => (participates(snapshot, one) ? { ...one, role: roleOf(one) } : one)),
     };
   }
@@ -394,6 +404,21 @@ const keepsItsData: Need = (_snapshot, policy, going) =>
     const claims = one.recreatable.kind === 'asked' ? one.recreatable.claims : [];
     return claims.every(({ state }) => state !== 'terminating' && one.unschedulable !== null);
   });
+/** Who has lost its data, or never had them all, comes up at a version to which the primary can give them. */
+const findsADonor: Need = (snapshot, policy, going) => {
+  const primary = primaryOf(snapshot);
+  if (off(policy, 'CloneImpossible') || primary === undefined || !isNoDonor(snapshot, primary)) return true;
+  const stale = going.filter((one) => one !== primary && one.revision !== snapshot.statefulSet?.updateRevision);
+  return !stale.some(
+    (one) => (one.recreatable.kind === 'asked' && one.recreatable.claims.length > 0) || isCopying(snapshot, one),
+  );
+};
+/** Its agent has said so last, and nothing in its pod contradicts it. */
+const isCopying = (snapshot: ClusterSnapshot, one: MemberFacts): boolean =>
+  ['cloning', 'unfinished'].includes(one.clone?.reading.kind ?? '') &&
+  running(snapshot, one) &&
+  !crashes(one) &&
+  one.containers.some(({ part, state }) => part === 'mysqld' && state === 'running');
 const hasANode: Need = (_snapshot, policy, going) =>
   off(policy, 'NodeTakesNoPods') ||
   going.every(({ recreatable }) => recreatable.kind === 'notAsked' || recreatable.tied === null);
@@ -532,7 +557,10 @@ const opensData: Need = (snapshot, policy, going) => {
   const asked = serves(snapshot, policy, going) ? [...going, ...stale] : going;
   return !asked.some((one) => refusesData(snapshot, one));
 };
-/** A mysqld that has ended without closing its redo log starts again as what it was; where nobody knows, one of them tries. */
+/**
+ * A mysqld that has ended without closing its redo log starts again at its previous revision. If that is unknown, one
+ * of them tries.
+ */
 const readsLog: Need = (snapshot, policy, going) => {
   if (off(policy, 'RedoLogOpen')) return true;
   const ended = going.filter((one) => down(snapshot, one) || lost(one) || crashes(one));
@@ -559,13 +587,27 @@ const copiesNothing: Need = (snapshot, policy, going) =>
     return told.reading.kind === 'notCloning' || isLate;
   });
 
+/**
+ * With the setting, a member whose node is not emptied is not updated while other nodes are emptied, nor for ten minutes
+ * after that.
+ */
+const leavesOrMaintenanceOver: Need = ({ nodesLeaving }, policy, going) =>
+  off(policy, 'AwaitingNodeMaintenance') ||
+  policy.rolloutsDuringMaintenance === 'Proceed' ||
+  nodesLeaving === null ||
+  going.every(({ leaving }) => leaving !== null) ||
+  (nodesLeaving.names.length === 0 && nodesLeaving.overForSeconds >= 600);
+/** MOCO takes the first of those that serve. It would be moved off its node at once. */
+const heirStays: Need = (snapshot, policy, going) =>
+  policy.nodeMaintenance === 'Ignore' || serving(snapshot).find((one) => !going.includes(one))?.leaving === null;
+
 type Needs = Readonly<Record<string, Need>>;
 
 /** By what happens, what has to be true of the cluster. Each is said in other words than the rules'. */
 const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
   brings: { appliedUnlessDown, standsUnlessDown, notKept, comesUpUpdated, opensData, readsLog, replicasNotOlder },
   removes: { unprotected, noneToMake },
-  freesClaims: { recentlyRead, keepsItsData },
+  freesClaims: { recentlyRead, keepsItsData, findsADonor },
   mustReturn: { hasANode, isAdmitted },
   changesInPlace: { nobodyResizes, changeable },
   risks: {
@@ -573,6 +615,7 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     inTimeInPlace,
     passed,
     settledBut,
+    leavesOrMaintenanceOver,
     approval: when(leading, approval),
     nonePinnedBehind: when(leading, nonePinnedBehind),
   },
@@ -620,10 +663,13 @@ export function unmetNeeds(snapshot: ClusterSnapshot, policy: RolloutPolicy, ste
     return unmet(needs[kind] ?? {}, snapshot, policy, going).map((need) => `${kind} needs ${need}`);
   });
   const going = [...new Set(happening.map(({ member }) => member))];
-  return [
-    ...ofEffects,
-    ...unmet(needsOfStep[step.kind] ?? {}, snapshot, policy, going).map((need) => `${step.kind} needs ${need}`),
-  ];
+  const ofStep = unmet(needsOfStep[step.kind] ?? {}, snapshot, policy, going).map(
+    (need) => `${step.kind} needs ${need}`,
+  );
+  if (!leavesNode(step)) return [...ofEffects, ...ofStep];
+  const isForUpdates = (one: string): boolean =>
+    ofUpdates.some((name) => one.endsWith(` needs ${name}`)) || one === 'demote needs revisionStands';
+  return [...ofEffects, ...ofStep].filter((one) => !isForUpdates(one));
 }
 
 const replaced: Need = (snapshot, _policy, going) =>
@@ -638,6 +684,8 @@ const needsOfStep: Readonly<Partial<Record<Step['kind'], Needs>>> = {
   delete: { runsOnItsNode },
   evict: { observed, mayBeReplaced, mustBeReplaced, runsOnItsNode },
   demote: {
+    heirStays,
+    leavesOrMaintenanceOver,
     mayBeReplaced,
     nobodyResizes,
     settledBut,
@@ -653,6 +701,17 @@ const needsOfStep: Readonly<Partial<Record<Step['kind'], Needs>>> = {
   updateInPlace: { primaryInPlace },
   resizeInPlace: { primaryInPlace },
 };
+
+/** A member that leaves its node gets nothing new: neither the fleet nor windows nor checks nor the revision speak. */
+const ofUpdates: readonly string[] = Object.keys({
+  notKept,
+  slot,
+  inTime,
+  inTimeInPlace,
+  passed,
+  leavesOrMaintenanceOver,
+  mustBeReplaced,
+});
 
 /** Every need, as {@link unmetNeeds} names it. */
 export const everyNeed: readonly string[] = Object.entries({ ...needs, ...needsOfStep }).flatMap(([kind, list]) =>

@@ -226,10 +226,10 @@ describe('new pods while no member works at the update revision', () => {
   });
 });
 
-describe('a member whose pod somebody else deletes', () => {
+describe('a member whose pod another client deletes', () => {
   const drained = () => half().members(member(1).stale().terminating());
   play({
-    'keeps its revision before anybody has shown that the revision works': when(
+    'keeps its revision before a member has shown that the revision works': when(
       stale().but({ strategyKeeper: 'webhook' }).members(member(1).stale().terminating()),
       'keeps until created',
       'MemberTerminating',
@@ -498,7 +498,7 @@ describe('a member that came back too soon', () => {
       .memory({ waiting: [0], verified, updatedOutOfBand: [1], createdWhileHeld: [{ ordinal: 1, started: false }] });
   play({
     'gets back its revision if its mysqld has not started': when(cameBack(true), 'restore 1', 'Paused', paused),
-    'gets it back before the status has it that somebody else has updated it': when(
+    'gets it back before the status has it that another client has updated it': when(
       cameBack(true).memory({ waiting: [0, 1], verified: true }),
       'restore 1',
       'Paused',
@@ -725,14 +725,14 @@ describe('the revision of new pods does not change', () => {
   play(
     Object.fromEntries(
       Object.entries(never).flatMap(([sentence, [change, hold]]) => [
-        [`${sentence}, and somebody else deletes a pod`, when(change(drained()), 'nothing', hold)],
+        [`${sentence}, and another client deletes a pod`, when(change(drained()), 'nothing', hold)],
         [`${sentence}, and every member is updated`, when(change(complete()), 'nothing', hold)],
         [`${sentence}, and a member came back too soon`, when(change(cameBack()), 'nothing', heldBy(hold), paused)],
       ]),
     ),
   );
   play({
-    'before Kubernetes has observed the StatefulSet, although somebody else deletes a pod': when(
+    'before Kubernetes has observed the StatefulSet, although another client deletes a pod': when(
       drained().statefulSet({ observed: false }),
       'nothing',
       'StatefulSetNotObserved',
@@ -746,7 +746,7 @@ describe('the revision of new pods does not change', () => {
   });
 });
 
-describe('the revision at which a member comes back whose pod somebody else deletes', () => {
+describe('the revision at which a member comes back whose pod another client deletes', () => {
   const backOf = (given: ClusterBuilder, ordinal: number, settings: Partial<RolloutPolicy> = {}) =>
     decideCase({ given, settings }).members.find((one) => one.ordinal === ordinal)?.recreated;
 
@@ -800,6 +800,24 @@ describe('the revision at which a member comes back whose pod somebody else dele
       despite: 'started',
     });
     expect(backOf(tooSoon('ErrImagePull'), 1)).to.equal(null);
+  });
+
+  it('is that of a restore for a member that a step restores', () => {
+    const restoring = half()
+      .missing(1)
+      .memory({
+        waiting: [0],
+        verified: false,
+        taken: [{ ordinal: 1, uid: 'before', restores: true }],
+      });
+    expect(backOf(restoring, 1, paused)).to.deep.include({ as: 'before', restored: true });
+  });
+
+  it('is not reported for the pods that an offline cluster lacks', () => {
+    const lacking = stale().missing(1).mysqlCluster({ offline: true });
+    expect(backOf(lacking, 1)).to.equal(null);
+    const ending = half().members(member(1).stale().terminating()).mysqlCluster({ offline: true });
+    expect(backOf(ending, 1)).to.equal(null);
   });
 
   it('is not reported for other members', () => {

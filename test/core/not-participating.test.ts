@@ -15,7 +15,7 @@ describe('members that are down', () => {
       stale(5).members(member(1).failed(), member(3).down('RunContainerError')),
       deletes('MemberDown', 3, 1),
     ),
-    'go during a switchover that somebody else requested': when(
+    'go during a switchover that another client requested': when(
       stale().members(member(0).demotedBySomebody(), member(2).down('CrashLoopBackOff')),
       deletes('MemberDown', 2),
     ),
@@ -264,7 +264,7 @@ describe('while the primary does not participate', () => {
       awaitingFailover,
     ),
     'a lost replica does not go': when(stale().members(member(0).lagging(), member(2).unreachable()), awaitingFailover),
-    'a switchover that somebody requested is reported': when(
+    'a switchover that a user requested is reported': when(
       stale().members(member(0).lagging().demotedBySomebody()),
       holds({ rule: 'SwitchoverInProgress', member: 0, terminating: false }),
     ),

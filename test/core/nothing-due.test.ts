@@ -58,7 +58,7 @@ describe('when nothing is due', () => {
       holds({ rule: 'PartitionReached', partition: 2, members: [0, 1], pinned: [] }),
       { partition: 2 },
     ),
-    'a partition that is no number keeps everybody': when(
+    'a partition that is no number keeps every member': when(
       stale(),
       holds({ rule: 'PartitionReached', partition: Number.NaN, members: [0, 1, 2], pinned: [] }),
       { partition: Number.NaN },

@@ -140,6 +140,15 @@ describe('the budget', () => {
       applies: when(stale().budgets({ observed: false }), blocked('notObserved')),
       justDoesNot: when(stale().budgets({ observed: true }), evicts('ReplicaHealthy', 2)),
     },
+    syncFailed: {
+      applies: when(stale().budgets({ disruptionsAllowed: 0, syncFailure: 'no controller' }), {
+        hold: { ...blockedHold('syncFailed', 'no controller') },
+      }),
+      justDoesNot: when(
+        stale().budgets({ disruptionsAllowed: 1, syncFailure: 'no controller' }),
+        evicts('ReplicaHealthy', 2),
+      ),
+    },
     refused: {
       applies: when(
         stale().budgets({ refusal: 'Cannot evict pod', refusedForSeconds: 9 }),
@@ -159,8 +168,8 @@ describe('the budget', () => {
       justDoesNot: when(stale().budgets({ name: 'freeze-nodes' }), evicts('ReplicaHealthy', 2)),
     },
     several: {
-      applies: when(stale().budgets({}, { name: 'of-somebody-else' }), {
-        hold: { ...blockedHold('several'), budget: 'of-somebody-else' },
+      applies: when(stale().budgets({}, { name: 'of-another-team' }), {
+        hold: { ...blockedHold('several'), budget: 'of-another-team' },
       }),
       justDoesNot: when(stale().budgets({}), evicts('ReplicaHealthy', 2)),
     },
@@ -219,7 +228,7 @@ describe('the primary', () => {
       cluster(1).members(member(0).stale().preventDelete()),
       holds({ rule: 'MemberProtected', member: 0 }),
     ),
-    'is not demoted while somebody else has': when(
+    'is not demoted while another client has': when(
       three(member(0).stale().demotedBySomebody()),
       holds({ rule: 'SwitchoverInProgress', member: 0, terminating: false }),
       {},

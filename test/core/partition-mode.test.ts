@@ -77,7 +77,7 @@ describe('the partition of the user', () => {
     'stages the update when it is as high as there are members': when(stale(), reached(3, 0, 1, 2), { partition: 3 }),
     'lets it continue when it is lowered': when(midway(2), healthy(1), { partition: 1 }),
     'does not raise that of the StatefulSet again': when(midway(1), reached(2, 0), { partition: 2 }),
-    'keeps everybody when it is no number': when(stale(), reached(Number.NaN, 0, 1, 2), { partition: Number.NaN }),
+    'keeps every member when it is no number': when(stale(), reached(Number.NaN, 0, 1, 2), { partition: Number.NaN }),
     'waits until the last updated member has settled': when(
       midway(2).members(member(2).updated().participatingFor(1)),
       tooYoung(2, 5),

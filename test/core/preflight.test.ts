@@ -76,7 +76,7 @@ describe('the preflight of a revision', () => {
       {},
       1,
     ),
-    'does not once somebody overrides it': when(twoRefusals(), next, {
+    'does not once a user overrides it': when(twoRefusals(), next, {
       overrides: [{ rule: 'ImageUnavailable', remainingSeconds: 600 }],
     }),
     'holds a switchover': when(three(member(0).stale()).preflight(refused), configurationRefused),

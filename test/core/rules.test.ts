@@ -53,7 +53,7 @@ describe('the catalogue of rules', () => {
       expect(endedBy).not.to.deep.equal([]);
     });
 
-    it(`${rule} alarms only if a person can end it and nobody has requested it`, () => {
+    it(`${rule} alarms only if a person can end it and no user has requested it`, () => {
       if (!alarms) return;
       expect(endedBy).to.include('a person');
       expect(requestedBy).to.equal(undefined);

@@ -37,7 +37,7 @@ describe('a duration of a fleet', () => {
 });
 
 describe('the sentence for the revision at which a member comes back', () => {
-  const taken = 'somebody else deleted its pod';
+  const taken = 'another client deleted its pod';
   const forms: Forms<Recreated> = [
     { as: 'before', because: { rule: 'Paused' } },
     `${taken}; it comes back at its previous revision: Paused holds`,
@@ -55,6 +55,10 @@ describe('the sentence for the revision at which a member comes back', () => {
     `${taken}, and it is updated although it is pinned: admission does not keep new pods at the current revision`,
     { as: 'updated', because: 'pinned', despite: 'data' },
     `${taken}, and it is updated although it is pinned: it is unknown which mysqld has started on its data`,
+    { as: 'before', because: 'unverified', restored: true },
+    'moco-rollout deleted its pod to restore its previous revision',
+    { as: 'updated', because: 'unverified', despite: 'setsBack', restored: true },
+    'moco-rollout deleted its pod to restore its previous revision, but it comes back updated: new pods would start at a revision that is older than the data of a member',
   ];
 
   it('has one for each case', () => expectSentences(forms, explainRecreated));
@@ -66,9 +70,9 @@ describe('the sentence for what a member shows', () => {
   }> = {
     waiting: [
       { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 },
-      'container mysqld waits: ErrImagePull',
+      'container mysqld is waiting (ErrImagePull)',
       { kind: 'waiting', container: 'agent', reason: 'CrashLoopBackOff', restarts: 1 },
-      'container agent waits: CrashLoopBackOff, 1 restart',
+      'container agent is waiting (CrashLoopBackOff, 1 restart)',
     ],
     failed: [
       { kind: 'failed', reason: null },
@@ -80,13 +84,13 @@ describe('the sentence for what a member shows', () => {
     restored: [{ kind: 'restored' }, 'a person has asked for its previous revision'],
     unschedulable: [
       { kind: 'unschedulable', message: '0/3 nodes are available: 3 Insufficient memory. ' },
-      'no node takes the pod: 0/3 nodes are available: 3 Insufficient memory',
+      'no node accepts the pod: 0/3 nodes are available: 3 Insufficient memory',
     ],
     idle: [{ kind: 'idle' }, 'mysqld has not been running'],
     notReady: [{ kind: 'notReady', container: 'slow-log' }, 'container slow-log is not ready'],
     crashLooping: [
       { kind: 'crashLooping', container: 'mysqld', restarts: 7 },
-      'container mysqld has not been ready since it restarted, 7 restarts',
+      'container mysqld has not been ready since it restarted (7 restarts)',
     ],
     errant: [{ kind: 'errant' }, 'MOCO lists it as errant'],
   };
@@ -132,7 +136,7 @@ describe('the sentence for a step', () => {
     none: [{ kind: 'none' }, 'nothing to do'],
     restore: [
       { kind: 'restore', rule: 'UpdatedByOthers', targets: [targetOf(2)] },
-      'deleting moco-test-2, which comes back at its previous revision: somebody else deleted its pod, and its mysqld has not started at the update revision',
+      'deleting moco-test-2, which comes back at its previous revision: another client deleted its pod, and its mysqld has not started at the update revision',
       { kind: 'restore', rule: 'RestoreRequested', targets: [targetOf(2)] },
       'deleting moco-test-2, which comes back at its previous revision: a person has requested it',
     ],
@@ -172,7 +176,7 @@ describe('the sentence for a step', () => {
       'resizing moco-test-2 in place: mysqld gets limits.cpu 2; agent gets limits.cpu 1, requests.memory 1Gi, and restarts',
     ],
     demote: [
-      { kind: 'demote', rule: 'PrimaryLast', targets: [targetOf(0)], revision: revisionAfter },
+      { kind: 'demote', rule: 'PrimaryLast', targets: [targetOf(0)], mark: revisionAfter },
       'asking MOCO to move the primary away from moco-test-0',
     ],
     undemote: [

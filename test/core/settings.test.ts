@@ -156,7 +156,7 @@ describe('paused, with repairWhilePaused', () => {
       takesBack(0, 'Paused'),
       repairs,
     ),
-    'a failing revision is not given to anybody': when(
+    'a failing revision is given to no member': when(
       stale().members(member(2).updated().crashLooping(), member(1).down('ErrImagePull')),
       holds({
         rule: 'UpdateRevisionFailing',
@@ -215,6 +215,15 @@ describe('an overridden rule', () => {
       ...without({ given, settings: { pinnedOrdinals: [2] } }, 'PrimaryWaitsForPinned'),
       decides: holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
     });
+  });
+});
+
+describe('a pause with an end', () => {
+  it('makes the decision again at its end', () => {
+    const settings = { paused: true, pause: { author: 'ada', until: '2026-07-01T16:00:00Z', remainingSeconds: 90 } };
+    const { hold, requeueAfterSeconds } = decideCase({ given: stale(), settings });
+    expect(hold).to.deep.equal({ rule: 'Paused', author: 'ada', until: '2026-07-01T16:00:00Z' });
+    expect(requeueAfterSeconds).to.equal(90);
   });
 });
 

@@ -106,6 +106,10 @@ export const everyStep: Readonly<Record<StepRule, { readonly applies: Case; read
     applies: when(lastOne(), demotes(0)),
     justDoesNot: when(three(member(0).stale(), member(1).stale()), evicts('ReplicaHealthy', 1)),
   },
+  NodeLeaving: {
+    applies: when(three(member(2).onCordonedNode()), evicts('NodeLeaving', 2), { nodeMaintenance: 'Evacuate' }),
+    justDoesNot: when(three(member(2).onCordonedNode()), 'idle', { nodeMaintenance: 'Switchover' }),
+  },
   SingleMember: {
     applies: when(stale(1), evicts('SingleMember', 0)),
     justDoesNot: when(cluster(1).statefulSet({ currentRevision: 'old' }), promotes(1)),

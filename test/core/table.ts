@@ -10,7 +10,7 @@ import {
 import type { Evidence, MemberState } from '../../src/core/member.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
-import type { StepRule } from '../../src/core/step.ts';
+import { markOfLeavingNode, type StepRule } from '../../src/core/step.ts';
 import type { ClusterBuilder } from './cluster-builder.ts';
 import { revisionAfter } from './member-builder.ts';
 
@@ -54,7 +54,11 @@ export const resizes = (rule: StepRule, ordinal: number, ...resources: readonly 
   step: { kind: 'resizeInPlace', rule, ordinals: [ordinal], revision: revisionAfter, resources },
 });
 export const demotes = (ordinal: number): Verdict => ({
-  step: { kind: 'demote', rule: 'PrimaryLast', ordinals: [ordinal], revision: revisionAfter },
+  step: { kind: 'demote', rule: 'PrimaryLast', ordinals: [ordinal], mark: revisionAfter },
+});
+/** The primary leaves its node. */
+export const movesOff = (ordinal: number): Verdict => ({
+  step: { kind: 'demote', rule: 'NodeLeaving', ordinals: [ordinal], mark: markOfLeavingNode },
 });
 export const takesBack = (ordinal: number, reason: string): Verdict => ({
   step: { kind: 'undemote', ordinals: [ordinal], reason, demoted: reason !== 'MarkWithoutDemote' },

@@ -1,6 +1,6 @@
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
 
-/** Facts of a cluster that waits for nobody, where nothing has failed and nothing else is under way. */
+/** Facts of a cluster that waits for nothing, in which nothing has failed and nothing else is in progress. */
 export const undisturbed = {
   contention: null,
   templateWriters: [],
@@ -13,6 +13,7 @@ export const undisturbed = {
   fleetQueue: null,
   fleetInterval: null,
   maintenance: null,
+  nodesLeaving: null,
   moco: {
     lease: 'moco-system/moco',
     state: 'held',

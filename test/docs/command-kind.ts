@@ -65,6 +65,9 @@ export function filledIn(command: string): string {
   );
 }
 
+/** The same where no kubelet runs: what waits for pods of a Deployment would never end. */
+export const withoutWaiting = (command: string): string => filledIn(command).replace(' --wait', '');
+
 /** Whether a test in `sources` runs the commands under that heading, by `commandsUnder(heading, document)` with literals. */
 export function isRunUnderItsHeading({ document, heading }: DocumentedCommand, sources: readonly string[]): boolean {
   const name = document.slice(document.lastIndexOf('/') + 1);

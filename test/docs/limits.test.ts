@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { root } from './markdown.ts';
 
-// The table "Limits on input" of docs/security.md has links to the code and to tests, with what each of them has to
+// The table "Limits on input" of test/verification/limits.md has links to the code and to tests, with what each of them has to
 // say: a constant with its value, or the title of a test.
 
 interface Row {
@@ -30,13 +30,13 @@ function rowsOf(document: string): readonly Row[] {
       const cells = line.split(' | ');
       const [input = '', , , , code = '', shown = ''] = cells;
       expect(cells, line).to.have.lengthOf(6);
-      const constants = [...code.matchAll(/\[([^\]]+)\]\(\.\.\/([^)]+)\)/g)].map(([, says = '', path = '']) => ({
+      const constants = [...code.matchAll(/\[([^\]]+)\]\(\.\.\/\.\.\/([^)]+)\)/g)].map(([, says = '', path = '']) => ({
         says,
         path,
       }));
       const tests = [...shown.matchAll(/\]\(\.\.\/([^)]+)\): \*([^*]+)\*/g)].map(([, path = '', says = '']) => ({
         says,
-        path,
+        path: `test/${path}`,
       }));
       return { input, constants, tests };
     });
@@ -50,11 +50,11 @@ function declares(source: string, says: string): boolean {
   return declared === value;
 }
 
-describe('the limits on input in docs/security.md', () => {
+describe('the limits on input in test/verification/limits.md', () => {
   let rows: readonly Row[];
 
   before(async () => {
-    rows = rowsOf(await text('docs/security.md'));
+    rows = rowsOf(await text('test/verification/limits.md'));
   });
 
   it('have a row for each kind of input, with a test behind it', () => {

@@ -22,7 +22,7 @@ const record: BenchRecord = {
 const places =
   '# Figures\n<!-- run: one -->\n<!-- /run -->\n\n<!-- table: one/idle -->\nold\n<!-- /table -->\nthe end\n';
 
-describe('docs/performance.md and docs/performance', () => {
+describe('docs/performance.md and hack/bench/results', () => {
   it('have the recorded tables (otherwise run hack/docs/performance-tables.ts)', async () => {
     const pages = await Promise.all((await performancePages()).map((file) => readFile(file, 'utf8')));
     expect(pages.length).to.be.greaterThan(1);
@@ -59,7 +59,7 @@ describe('docs/performance.md and docs/performance', () => {
   });
 
   it('fail for a placeholder without a record and for a table without a placeholder', () => {
-    expect(() => withPerformanceTables([places], [])).to.throw('a record in docs/performance for <!-- run: one -->');
+    expect(() => withPerformanceTables([places], [])).to.throw('a record in hack/bench/results for <!-- run: one -->');
     expect(() => withPerformanceTables(['# no place'], [record])).to.throw(
       'with a place for <!-- run: one -->, <!-- table: one/idle -->',
     );

@@ -10,12 +10,8 @@ interface Transcript {
   readonly golden: string;
 }
 
-/** A rollout just before its primary is updated. */
-const rollout = { command: 'status test', golden: 'status-awaiting-switchover.txt' };
-
 const transcripts: readonly Transcript[] = [
-  { document: 'README.md', ...rollout },
-  { document: 'docs/cli.md', ...rollout },
+  { document: 'README.md', command: 'status test', golden: 'status-awaiting-switchover.txt' },
   { document: 'docs/how-to/roll-out-in-stages.md', command: 'sequence production', golden: 'sequence-rolling.txt' },
   { document: 'docs/how-to/roll-out-in-stages.md', command: 'plan --fleet', golden: 'plan-fleet.txt' },
 ];

@@ -11,7 +11,7 @@ describe('files that follow from the code', () => {
   });
 
   it('have a place for each part', () => {
-    expect(() => withSections('# no place', { holds: '' })).to.throw('Expected the document to have');
+    expect(() => withSections('# no place', { holds: '' })).to.throw('Expected the document to contain');
   });
 
   it('have a part of each table', async () => {

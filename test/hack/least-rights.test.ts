@@ -27,7 +27,7 @@ describe('the rights of a whole run', () => {
   });
 
   it('are named if one was never used, or only through another role', () => {
-    const sentence = `${role} grants \`delete pods\`, and nobody in the whole run has used it`;
+    const sentence = `${role} grants \`delete pods\`, and no request in the whole run has used it`;
     expect(differences(all.slice(0, 1), granted)).to.deep.equal([sentence]);
     const byAnother = { ...asked('delete', 'pods'), role: 'ClusterRole cluster-admin' };
     expect(differences([asked('get', 'pods'), byAnother], granted)).to.deep.equal([sentence]);

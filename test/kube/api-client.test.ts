@@ -14,7 +14,6 @@ import {
   wasNeverSent,
 } from '../../src/kube/api-error.ts';
 import { answer, FakeWorld, inTurn, refused, reset, says, silence, status } from './fake-world.ts';
-import { patienceMilliseconds } from './patience.ts';
 
 const get: Call = { method: 'GET', path: '/api/v1/pods', priority: 'read' };
 const post: Call = { method: 'POST', path: '/api/v1/pods', priority: 'status', body: { a: 1 } };
@@ -42,9 +41,7 @@ async function settled(world: FakeWorld, call: Promise<unknown>): Promise<unknow
   return (await reported).value;
 }
 
-describe('an API client', function suite() {
-  this.timeout(patienceMilliseconds);
-
+describe('an API client', () => {
   it('sends JSON and resolves to the JSON of the response', async () => {
     const { world, client } = build(says(200, { answer: 42 }));
     expect(

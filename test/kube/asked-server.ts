@@ -6,6 +6,7 @@ import { type Connection, connect } from '../../src/kube/connection.ts';
 import type { KubeconfigChoice } from '../../src/kube/kubeconfig.ts';
 import { HttpFront } from '../support/api-server/http-front.ts';
 import type { LoopbackCertificate } from '../support/control-plane/certificates.ts';
+import { patienceMilliseconds } from '../support/patience.ts';
 
 const never = new AbortController().signal;
 
@@ -20,7 +21,7 @@ export const get = (path: string, more: Partial<ExchangeRequest> = {}): Exchange
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** 200 with a body for whoever shows this token, else 401 with the same. */
+/** Answers 200 with a body to a client that sends this token, otherwise 401 with the same body. */
 export const only =
   (token: string): Answer =>
   (request, response) => {
@@ -92,10 +93,11 @@ export const ask = async (connection: Connection, request = get('/')): Promise<s
 export const outcome = (connection: Connection, request?: ExchangeRequest): Promise<unknown> =>
   ask(connection, request).catch((error: unknown) => error);
 
-/** Looks again and again, every millisecond, and gives up after thousands of times. */
+/** Looks again and again, every millisecond. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
-  for (let looks = 0; !condition(); looks += 1) {
-    if (looks === 5_000) throw new Error(`expected ${what}, it never came`);
+  const since = performance.now();
+  while (!condition()) {
+    if (performance.now() - since > patienceMilliseconds) throw new Error(`expected ${what}, it never came`);
     await new Promise((resolve) => {
       setTimeout(resolve, 1);
     });

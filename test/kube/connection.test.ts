@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
@@ -10,11 +11,8 @@ import { ConfigurationError, type Connection, connect } from '../../src/kube/con
 import { type LoopbackCertificate, loopbackCertificate } from '../support/control-plane/certificates.ts';
 import { AskedServer, ask, get, only, outcome, until } from './asked-server.ts';
 import { FakeProxy } from './fake-proxy.ts';
-import { patienceMilliseconds } from './patience.ts';
 
-describe('a connection', function suite() {
-  this.timeout(patienceMilliseconds);
-
+describe('a connection', () => {
   let first: LoopbackCertificate;
   let second: LoopbackCertificate;
   let server: AskedServer;
@@ -90,6 +88,23 @@ describe('a connection', function suite() {
     await server.gone();
   });
 
+  it('rejects at once when aborted before it is connected, and keeps no connection open once it is closed', async () => {
+    // It accepts connections, and never begins TLS.
+    const sockets = new Set<Socket>();
+    const silent = createServer((socket) => void sockets.add(socket.on('error', () => {}).resume()));
+    await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const connection = await server.connectAs({}, { server: `https://127.0.0.1:${port}` });
+    const stop = new AbortController();
+    const asking = outcome(connection, get('/', { signal: stop.signal }));
+    await until(() => sockets.size === 1, 'a connection');
+    stop.abort();
+    expect(await asking).to.have.property('name', 'AbortError');
+    await connection.close();
+    await until(() => [...sockets].every(({ closed }) => closed), 'the end of the connection');
+    silent.close();
+  });
+
   describe('asked whether a request may still be sent', () => {
     const refusal = new Error('no longer');
 
@@ -155,7 +170,7 @@ describe('a connection', function suite() {
     expect(server.requests).to.have.length(1);
   });
 
-  it('survives a body that breaks before anybody reads it', async () => {
+  it('survives a body that breaks before it is read', async () => {
     server.answer = (_, response) => response.write('half', () => response.destroy());
     const { body } = await (await server.connectAs({})).exchange(get('/'));
     await server.gone();

@@ -5,7 +5,6 @@ import type { Occurrence } from '../../src/kube/event.ts';
 import { EventRecorder } from '../../src/kube/event-recorder.ts';
 import { FakeLog } from './fake-log.ts';
 import { answer, FakeWorld, inTurn, refused, reset, says, silence, status } from './fake-world.ts';
-import { patienceMilliseconds } from './patience.ts';
 
 const regarding = {
   apiVersion: 'moco.cybozu.com/v1beta2',
@@ -31,9 +30,7 @@ interface Written {
   readonly [field: string]: unknown;
 }
 
-describe('an event recorder', function suite() {
-  this.timeout(patienceMilliseconds);
-
+describe('an event recorder', () => {
   let world: FakeWorld;
   let log: FakeLog;
   let recorder: EventRecorder;

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { path, type ResourceKind } from '../../src/kube/resource.ts';
 import { ApiServer } from '../support/api-server/api-server.ts';
 import { HttpFront } from '../support/api-server/http-front.ts';
+import type { StoredObject } from '../support/api-server/stored-object.ts';
 import { status } from './fake-world.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -53,10 +54,15 @@ export class FakeApiServer {
     return String(this.#api.store.revision);
   }
 
+  /** Every object, as a watch sends it. */
+  get objects(): readonly StoredObject[] {
+    return [...this.#api.store.all(things)];
+  }
+
   /** What a cache should have: names with their versions. */
   get truth(): Readonly<Record<string, string>> {
     return Object.fromEntries(
-      this.#api.store.all(things).map(({ metadata }) => [metadata.name, `${metadata.uid}@${metadata.resourceVersion}`]),
+      this.objects.map(({ metadata }) => [metadata.name, `${metadata.uid}@${metadata.resourceVersion}`]),
     );
   }
 

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** A SOCKS 5 request for an IPv4 address, without authentication (RFC 1928). */
 const socks = { version: 5, noAuthentication: 0, refused: 5, addressBytes: 10, ipv4: 1, name: 3 };
 
-/** Brings whoever asks, by `CONNECT` or by SOCKS 5, to where he wants to go. */
+/** Connects a client, by `CONNECT` or by SOCKS 5, to the address that it requests. */
 export class FakeProxy {
   /** Where clients wanted to go, as `host:port`. */
   readonly targets: string[] = [];

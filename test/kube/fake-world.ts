@@ -130,7 +130,7 @@ export function silence({ signal }: ExchangeRequest): Promise<never> {
   });
 }
 
-/** What the network says where nobody listens. */
+/** The network's error when no process listens. */
 export function refused(): Promise<never> {
   return Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { textsAt } from '../../src/kube/json-outline.ts';
 import { mostValuesOfObject, parseWatchEvent } from '../../src/kube/list-watch.ts';
-import { propertyParameters } from './property-parameters.ts';
+import { propertyParameters } from '../support/property-parameters.ts';
 
 describe('the texts of an object in JSON that is not parsed', () => {
   it('are those that a parser finds', () => {

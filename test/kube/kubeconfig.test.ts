@@ -10,14 +10,11 @@ import { proxyOf } from '../../src/kube/proxy-environment.ts';
 import { type LoopbackCertificate, loopbackCertificate } from '../support/control-plane/certificates.ts';
 import { AskedServer, ask, get, only, outcome } from './asked-server.ts';
 import { FakeProxy } from './fake-proxy.ts';
-import { patienceMilliseconds } from './patience.ts';
 
 const fixtures = new URL('../fixtures/kubeconfigs/', import.meta.url);
 const unavailable = { status: 0, reason: 'CredentialsUnavailable' };
 
 describe('a kubeconfig that kubectl can use', function suite() {
-  this.timeout(patienceMilliseconds);
-
   let certificate: LoopbackCertificate;
   let server: AskedServer;
 
@@ -147,7 +144,9 @@ describe('a kubeconfig that kubectl can use', function suite() {
       const config = { 'cmd-path': '/bin/false', 'cmd-args': 'x', expiry: '2020-01-01T00:00:00Z' };
       const problem = await server.connectAs({ 'auth-provider': { name, config } }).catch((error: unknown) => error);
       expect((problem as Error).name).to.equal('ConfigurationError');
-      expect((problem as Error).message).to.contain(`got the auth-provider ${name}, which it has not read since 1.26`);
+      expect((problem as Error).message).to.contain(
+        `got the auth-provider ${name}, which kubectl has not supported since 1.26`,
+      );
       expect(server.requests).to.have.length(0);
     });
   }

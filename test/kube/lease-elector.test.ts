@@ -11,7 +11,6 @@ import { parse, responseOf } from '../support/api-server/exchange.ts';
 import type { StoredObject } from '../support/api-server/stored-object.ts';
 import { FakeLog } from './fake-log.ts';
 import { answer, FakeWorld, refused, silence, status } from './fake-world.ts';
-import { patienceMilliseconds } from './patience.ts';
 
 /** The API server in memory, with its one lease. */
 class LeaseServer {
@@ -105,9 +104,7 @@ class Candidate {
   }
 }
 
-describe('a lease elector', function suite() {
-  this.timeout(patienceMilliseconds);
-
+describe('a lease elector', () => {
   let world: FakeWorld;
   let server: LeaseServer;
   const candidates: Candidate[] = [];

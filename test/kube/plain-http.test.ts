@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { realWorld } from '../../src/base/world.ts';
 import { PodHttp } from '../../src/kube/plain-http.ts';
 import { PrometheusHttp } from '../../src/kube/prometheus-http.ts';
-import { patienceMilliseconds } from './patience.ts';
+import { patienceMilliseconds } from '../support/patience.ts';
 
 const never = new AbortController().signal;
 const noApiServer = (): Promise<never> => Promise.reject(new Error('expected no request to the API server'));
@@ -76,9 +76,7 @@ const failure = async (asked: Promise<unknown>): Promise<string> =>
   );
 
 for (const [what, clientOf] of Object.entries(clients)) {
-  describe(what, function suite() {
-    this.timeout(patienceMilliseconds);
-
+  describe(what, () => {
     /** Why it fails; the message begins with what was asked. */
     const why = async (port: number, timeout = patienceMilliseconds): Promise<string> => {
       const { ask, asked, close } = clientOf(port, timeout);
@@ -97,7 +95,7 @@ for (const [what, clientOf] of Object.entries(clients)) {
       });
     }
 
-    it('fails when nobody listens', async () => {
+    it('fails when no process listens', async () => {
       const free = createTcpServer();
       const port = await listening(free);
       await closed(free);
@@ -115,9 +113,7 @@ for (const [what, clientOf] of Object.entries(clients)) {
   });
 }
 
-describe('a GET to a pod, answered', function suite() {
-  this.timeout(patienceMilliseconds);
-
+describe('a GET to a pod, answered', () => {
   let server: Server;
   let port: number;
   let requests: IncomingMessage[];

@@ -104,7 +104,9 @@ describe('a reflector of a server that says nothing', () => {
     start(restored, false);
     await world.until(() => store.get('default', 'b') !== undefined, 'the older object', 1_000);
     expect(store.get('default', 'a')).to.equal(undefined);
-    expect(log.lines.some(({ message }) => message.startsWith('List returned older objects'))).to.equal(true);
+    expect(log.lines.some(({ message }) => message.startsWith('List returned objects older than those'))).to.equal(
+      true,
+    );
     expect(ended).to.equal(null);
   });
 

@@ -2,11 +2,8 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { isAtLeast } from '../../src/kube/raw-object.ts';
 import { apiVersion, namespaces, path, pods, statefulSets } from '../../src/kube/resource.ts';
-import { patienceMilliseconds } from './patience.ts';
 
-describe('the path of a resource', function suite() {
-  this.timeout(patienceMilliseconds);
-
+describe('the path of a resource', () => {
   for (const [what, given, expected] of [
     ['all pods', path(pods), '/api/v1/pods'],
     ['the pods of a namespace', path(pods, { namespace: 'n' }), '/api/v1/namespaces/n/pods'],

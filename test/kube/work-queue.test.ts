@@ -3,7 +3,6 @@ import * as fc from 'fast-check';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { type RunResult, WorkQueue } from '../../src/kube/work-queue.ts';
 import { FakeWorld, settle } from './fake-world.ts';
-import { patienceMilliseconds } from './patience.ts';
 
 interface Run {
   readonly key: string;
@@ -87,9 +86,7 @@ class Workshop {
   }
 }
 
-describe('a work queue', function suite() {
-  this.timeout(patienceMilliseconds);
-
+describe('a work queue', () => {
   it('runs nothing before it is started, then runs keys in order', async () => {
     const shop = new Workshop();
     for (const key of ['a', 'b', 'a', 'c']) shop.queue.add(key);

@@ -2,13 +2,8 @@ import { expect } from 'chai';
 import type { MemberFacts } from '../../src/core/snapshot.ts';
 import { Ages } from '../../src/moco/ages.ts';
 import { type ObjectFacts, objectFacts } from '../../src/moco/cluster-facts.ts';
-import {
-  projectBudget,
-  projectCluster,
-  projectJob,
-  projectPod,
-  projectStatefulSet,
-} from '../../src/moco/projections.ts';
+import { projectPod } from '../../src/moco/pod-projection.ts';
+import { projectBudget, projectCluster, projectJob, projectStatefulSet } from '../../src/moco/projections.ts';
 import type { ClusterObjects } from '../../src/moco/records.ts';
 import {
   budget,
@@ -37,6 +32,7 @@ class Look {
   budgets: readonly object[] = [budget()];
   jobs: readonly object[] = [];
   jobsUnreadable: string | null = null;
+  killedPods: readonly { readonly ordinal: number; readonly createdAt: string }[] = [];
 
   constructor() {
     for (const ordinal of [0, 1, 2]) this.pod(ordinal, { role: ordinal === 0 ? 'primary' : 'replica' });
@@ -131,6 +127,7 @@ class Look {
         projectJob,
       ),
       jobsUnreadable: this.jobsUnreadable,
+      killedPods: this.killedPods,
     };
     return this.#ages.observe(() => objectFacts(objects, this.#ages, this.demotionAskedAt));
   }
@@ -602,6 +599,16 @@ tells('the last mysqld that has run on the data of a member', lastRun, {
     look.restart();
     is({ revision: undefined, worked: undefined });
   },
+  'has worked if a process starts while the pod is terminating and its mysqld is still ready': (look, is) => {
+    const terminates = { deletionTimestamp: '2026-07-01T12:05:00Z', deletionGracePeriodSeconds: 300 };
+    look.change(1, { metadata: terminates });
+    look.restart();
+    is({ revision: revisionBefore, worked: true });
+    look.pod(1, { ready: false });
+    look.change(1, { metadata: terminates });
+    look.restart();
+    is({ revision: revisionBefore, worked: false });
+  },
   'has worked when it starts in the next pod of the revision': (look, is) => {
     look.facts();
     look.removePod(1);
@@ -636,6 +643,82 @@ tells('the last mysqld that has run on the data of a member', lastRun, {
     is({ revision: revisionBefore, worked: false });
   },
 });
+
+/** How the mysqld of a pod has ended. */
+const mysqldEnds = (look: Look, exitCode: number, more: Json = {}): void =>
+  look.change(1, {
+    status: {
+      phase: 'Running',
+      conditions: [],
+      containerStatuses: [
+        {
+          name: 'mysqld',
+          ready: false,
+          restartCount: 0,
+          state: { terminated: { exitCode, reason: 'Error' } },
+          ...more,
+        },
+      ],
+    },
+  });
+
+tells(
+  'whether the last mysqld on the data of a member was killed',
+  (look) => {
+    const run = look.facts().lastRuns.find(({ ordinal }) => ordinal === 1);
+    return run?.killed === true;
+  },
+  {
+    'is what the kubelet reports last of a pod that goes': (look, is) => {
+      is(false);
+      look.change(1, { metadata: { deletionTimestamp: look.now, deletionGracePeriodSeconds: 30 } });
+      is(false);
+      mysqldEnds(look, 137);
+      is(true);
+      look.removePod(1);
+      is(true);
+    },
+    'is not so if it has ended by itself': (look, is) => {
+      look.facts();
+      mysqldEnds(look, 0);
+      is(false);
+      look.removePod(1);
+      is(false);
+    },
+    'ends with a mysqld in the next pod that is ready, and no earlier': (look, is) => {
+      look.facts();
+      mysqldEnds(look, 137);
+      is(true);
+      look.pod(1, { ready: false, at: look.now });
+      is(true);
+      look.change(1, { status: (pod(1, { at: look.now }) as { status: Json }).status });
+      is(false);
+    },
+    'does not begin with the deletion of a pod whose mysqld was killed long ago and has been ready since': (
+      look,
+      is,
+    ) => {
+      look.facts();
+      const { status } = pod(1, { at: look.now }) as { status: { containerStatuses: readonly Json[] } };
+      const containerStatuses = status.containerStatuses.map((one) =>
+        one['name'] === 'mysqld' ? { ...one, lastState: { terminated: { exitCode: 137 } } } : one,
+      );
+      look.change(1, { status: { ...status, containerStatuses } });
+      is(false);
+      look.change(1, { metadata: { deletionTimestamp: look.now, deletionGracePeriodSeconds: 30 } });
+      is(false);
+    },
+    'is remembered by the cache if the pod was gone before it was observed': (look, is) => {
+      look.facts();
+      look.removePod(1);
+      look.killedPods = [{ ordinal: 1, createdAt: longAgo }];
+      is(true);
+      look.killedPods = [{ ordinal: 1, createdAt: '2020-01-01T00:00:00Z' }];
+      look.pod(1, { at: look.now });
+      is(false);
+    },
+  },
+);
 
 describe('the objects around the members', () => {
   it('include the budgets that select any of them', () => {

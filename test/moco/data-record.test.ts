@@ -1,23 +1,28 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { DataRecord } from '../../src/core/snapshot.ts';
-import { dataClaimOf, dataRecordText, isSameRecord, parseDataRecord } from '../../src/moco/data-record.ts';
+import { dataClaimOf, dataRecordText, parseDataRecord } from '../../src/moco/data-record.ts';
 
 const record: DataRecord = {
   revision: 'moco-test-7966559688',
   image: 'ghcr.io/cybozu-go/moco/mysql:8.4.8',
   version: '8.4.8',
 };
+const killed = true as const;
 const annotation = (fields: unknown): string => JSON.stringify(fields);
 
 const lowercase = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const nameOf = (most: number) =>
   fc.string({ unit: fc.constantFrom(...Array.from(lowercase)), minLength: 1, maxLength: most });
-const written: fc.Arbitrary<DataRecord> = fc.record({
-  revision: nameOf(253),
-  image: fc.option(nameOf(500)),
-  version: fc.option(fc.constantFrom('8.0.40', '8.4', '9.7.4', '8.4.8-debian')),
-});
+const written: fc.Arbitrary<DataRecord> = fc.record(
+  {
+    revision: nameOf(253),
+    image: fc.option(nameOf(500)),
+    version: fc.option(fc.constantFrom('8.0.40', '8.4', '9.7.4', '8.4.8-debian')),
+    killed: fc.constant(killed),
+  },
+  { requiredKeys: ['revision', 'image', 'version'] },
+);
 
 const nothing: Readonly<Record<string, string | null>> = {
   'no annotation': null,
@@ -46,7 +51,7 @@ describe('the record of the data on a claim', () => {
   });
 
   it('fits into what is read, however long its names are', () => {
-    const longest = { revision: 'a'.repeat(253), image: 'b'.repeat(512), version: '8.4.8' };
+    const longest = { revision: 'a'.repeat(253), image: 'b'.repeat(512), version: '8.4.8', killed };
     expect(parseDataRecord(dataRecordText(longest))).to.deep.equal(longest);
   });
 
@@ -60,6 +65,7 @@ describe('the record of the data on a claim', () => {
     expect(known({ until: 'now', __proto__: { version: '1' } })).to.deep.equal(revisionAlone);
     expect(known({ image: ['a'], version: 8.4 })).to.deep.equal(revisionAlone);
     expect(known({ image: 'a b', version: 'newest' })).to.deep.equal(revisionAlone);
+    for (const other of [false, 'true', 1, null, {}]) expect(known({ killed: other })).to.deep.equal(revisionAlone);
     expect(known({ image: 'x'.repeat(513), version: `8.4.8${'-'.repeat(40)}` })).to.deep.equal(revisionAlone);
     expect(known({ image: '\u001b[31mred', version: '7.0.1' })).to.deep.equal(revisionAlone);
     expect(annotation({ revision: 'a' })).to.equal(dataRecordText({ revision: 'a', image: null, version: null }));
@@ -72,13 +78,6 @@ describe('the record of the data on a claim', () => {
         expect(read === null || read.revision.length > 0).to.equal(true);
       }),
     );
-  });
-
-  it('is the same with the same revision, image and version alone', () => {
-    expect(isSameRecord({ ...record }, record)).to.equal(true);
-    expect(isSameRecord(null, record)).to.equal(false);
-    for (const other of [{ revision: 'a' }, { image: null }, { version: null }])
-      expect(isSameRecord({ ...record, ...other }, record)).to.equal(false);
   });
 
   it('is on the claim that MOCO names after the pod', () => {

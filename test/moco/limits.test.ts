@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import type { Json } from '../../src/base/json.ts';
 import { parseDataRecord } from '../../src/moco/data-record.ts';
 import { newestManagers } from '../../src/moco/managed-fields.ts';
-import { projectBudget, projectCluster, projectPod, projectStatefulSet } from '../../src/moco/projections.ts';
+import { projectPod } from '../../src/moco/pod-projection.ts';
+import { projectBudget, projectCluster, projectStatefulSet } from '../../src/moco/projections.ts';
 import { selects } from '../../src/moco/selects.ts';
 import { budget, mysqlCluster, pod, statefulSet } from '../controller/moco-objects.ts';
 

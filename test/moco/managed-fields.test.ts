@@ -41,7 +41,10 @@ describe('who has written an object last', () => {
       ['a', 'b'],
     ],
     'is named once, however many entries it has': [[entry('a', changed), entry('a', changed)], ['a']],
-    'is nobody who writes the status': [[entry('a', created), entry('b', changed, { subresource: 'status' })], ['a']],
+    'is not a manager that writes only the status': [
+      [entry('a', created), entry('b', changed, { subresource: 'status' })],
+      ['a'],
+    ],
     'is not known without times': [[{ manager: 'a' }], []],
     'is not known without managed fields': [undefined, []],
   };
@@ -64,7 +67,7 @@ describe('who has written a template lately', () => {
   const template = fieldsOf('template');
   const writers = (...managedFields: readonly object[]) => writersOf({ metadata: { managedFields } }, 'template');
 
-  it('is the newest writer first, and nobody who wrote more than ten minutes before', () => {
+  it('is the newest writer first, and none who wrote more than ten minutes before', () => {
     expect(
       writers(
         writer('moco-controller', '2026-07-01T11:51:00Z', template),
@@ -74,7 +77,7 @@ describe('who has written a template lately', () => {
     ).to.deep.equal(['reloader', 'moco-controller']);
   });
 
-  it('is nobody who has written other fields, the status, or at an unknown time', () => {
+  it('is no manager that has written other fields, the status, or at an unknown time', () => {
     expect(
       writers(
         writer('kube-controller-manager', changed, template, { subresource: 'status' }),
@@ -102,9 +105,9 @@ describe('whose an object is', () => {
         ],
         managedFields: [writer('helm', changed, spec)],
       },
-      'Kafka orders',
+      'owned by Kafka orders',
     ],
-    'says an owner that does not control it': [{ ownerReferences: [{ kind: 'Other', name: 'x' }] }, 'Other x'],
+    'says an owner that does not control it': [{ ownerReferences: [{ kind: 'Other', name: 'x' }] }, 'owned by Other x'],
     'says who has written its spec without an owner': [
       {
         managedFields: [
@@ -114,12 +117,12 @@ describe('whose an object is', () => {
           writer('kubectl-edit', changed, spec),
         ],
       },
-      'helm, kubectl-edit',
+      'managed by helm, kubectl-edit',
     ],
     'is not known where nothing shows it': [{}, null],
     'is cut where it is too long': [
       { ownerReferences: [{ kind: 'K', name: 'x'.repeat(999) }] },
-      `K ${'x'.repeat(250)}…`,
+      `owned by K ${'x'.repeat(241)}…`,
     ],
   };
   for (const [sentence, [metadata, whose]] of Object.entries(lines)) {

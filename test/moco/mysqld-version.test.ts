@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { versionText } from '../../src/core/mysql-versions.ts';
 import { differentBuilds, explainBuilds } from '../../src/moco/mysqld-builds.ts';
 import { mysqldIn, versionOfImage } from '../../src/moco/mysqld-version.ts';
-import { projectPod, projectStatefulSet } from '../../src/moco/projections.ts';
+import { projectPod } from '../../src/moco/pod-projection.ts';
+import { projectStatefulSet } from '../../src/moco/projections.ts';
 import { pod, statefulSet } from '../controller/moco-objects.ts';
 
 const shown = (image: string): string | null => {

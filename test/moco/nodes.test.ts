@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Json } from '../../src/base/json.ts';
-import { isToBeEmptied, matches, refusalsOf, tieOfVolume, tiesOf } from '../../src/moco/nodes.ts';
+import { matches, refusalsOf, tieOfVolume, tiesOf } from '../../src/moco/nodes.ts';
 
 const node = (spec: object = {}, conditions: Readonly<Record<string, string>> = { Ready: 'True' }): Json => ({
   metadata: { name: 'n-1', labels: { 'kubernetes.io/hostname': 'n-1', zone: 'a', cores: '8' } },
@@ -66,18 +66,6 @@ describe('a node', () => {
     expect(
       refusalsOf(node({}, { Ready: 'False' }), [exists('node.kubernetes.io/not-ready', 'NoExecute')]),
     ).to.deep.equal(['is not ready']);
-  });
-
-  it('is to be emptied if it is cordoned, or by the conditions of KEP-5683', () => {
-    expect(isToBeEmptied(node())).to.equal(false);
-    expect(isToBeEmptied(null)).to.equal(false);
-    expect(isToBeEmptied(node({ unschedulable: true }))).to.equal(true);
-    for (const condition of ['DrainInProgress', 'MaintenancePlanned']) {
-      expect(isToBeEmptied(node({}, { [condition]: 'True' }))).to.equal(true);
-      expect(isToBeEmptied(node({}, { [condition]: 'False' }))).to.equal(false);
-    }
-    const planned = node({}, { Ready: 'True', MaintenancePlanned: 'True' });
-    expect(refusalsOf(planned, []), 'it still takes pods').to.deep.equal([]);
   });
 });
 

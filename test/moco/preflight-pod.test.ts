@@ -1,64 +1,7 @@
 import { expect } from 'chai';
-import {
-  imagesOf,
-  type PreflightOf,
-  preflightName,
-  preflightPod,
-  readPreflightPod,
-} from '../../src/moco/preflight-pod.ts';
+import { imagesOf, type PreflightOf, preflightName, preflightPod } from '../../src/moco/preflight-pod.ts';
+import { mysqld, of, template } from './preflight-objects.ts';
 
-const mysqld = (image: string): object => ({
-  name: 'mysqld',
-  image,
-  args: ['--defaults-file=/etc/mysql/my.cnf'],
-  env: [{ name: 'PASSWORD', valueFrom: { secretKeyRef: { name: 'moco-test', key: 'a' } } }],
-  securityContext: { runAsUser: 10_000 },
-  resources: { requests: { memory: '64Gi' } },
-  volumeMounts: [
-    { name: 'mysql-conf', mountPath: '/etc/mysql' },
-    { name: 'mysql-conf-d', mountPath: '/etc/mysql-conf.d' },
-    { name: 'my-cnf-secret', mountPath: '/mysql-credentials', readOnly: true },
-    { name: 'mysql-data', mountPath: '/var/lib/mysql' },
-  ],
-});
-const template = (image: string): object => ({
-  metadata: { labels: { 'app.kubernetes.io/created-by': 'moco', 'app.kubernetes.io/instance': 'test' } },
-  spec: {
-    serviceAccountName: 'moco-test',
-    imagePullSecrets: [{ name: 'registry' }],
-    tolerations: [{ key: 'databases', operator: 'Exists' }],
-    securityContext: { fsGroup: 10_000 },
-    nodeSelector: { disk: 'ssd' },
-    priorityClassName: 'databases',
-    initContainers: [
-      { name: 'copy-moco-init', image: 'agent:1' },
-      { name: 'moco-init', image },
-    ],
-    containers: [
-      mysqld(image),
-      { name: 'agent', image: 'agent:1' },
-      { name: 'own', image: 'own', imagePullPolicy: 'Never' },
-    ],
-    volumes: [
-      { name: 'mysql-conf', configMap: { name: 'moco-test.abc' } },
-      { name: 'mysql-conf-d', emptyDir: {} },
-      { name: 'my-cnf-secret', secret: { secretName: 'moco-my-cnf-test' } },
-      { name: 'files', image: { reference: 'files:2' } },
-    ],
-  },
-});
-const of = (more: Partial<PreflightOf> = {}): PreflightOf => ({
-  namespace: 'default',
-  clusterName: 'test',
-  rollout: { apiVersion: 'moco-rollout.io/v1alpha1', kind: 'MySQLRollout', name: 'test', uid: 'uid-1' },
-  node: 'n-1',
-  revision: 'moco-test-2',
-  template: template('mysql:2') as PreflightOf['template'],
-  templateBefore: template('mysql:1') as PreflightOf['template'],
-  about: 'images',
-  timeoutSeconds: 300,
-  ...more,
-});
 interface Volume {
   readonly name: string;
   readonly [source: string]: unknown;
@@ -93,6 +36,24 @@ describe('the pod of a preflight', () => {
     });
     // The kubelet only waits for volumes that a container mounts.
     expect(container.volumeMounts.map(({ name }) => name)).to.deep.equal(volumes.map(({ name }) => name));
+  });
+
+  it('runs the new mysqld beside, without any data directory, if its version is not known', () => {
+    const { containers, volumes } = specOf({ asksVersion: true });
+    expect(containers).to.have.length(2);
+    const [first, second] = containers as unknown as Spec['containers'][0][];
+    expect([first]).to.deep.equal(specOf().containers);
+    expect(second).to.deep.include({
+      name: 'version',
+      image: 'mysql:2',
+      imagePullPolicy: 'IfNotPresent',
+      args: ['--no-defaults', '--initialize', '--datadir=/dev/null/none'],
+      terminationMessagePolicy: 'FallbackToLogsOnError',
+    });
+    // It has what confines the other one, and starts once every image is there.
+    for (const field of ['securityContext', 'resources']) expect(second?.[field]).to.deep.equal(first?.[field]);
+    expect(second?.volumeMounts.map(({ name }) => name)).to.deep.equal(volumes.map(({ name }) => name));
+    expect(specOf({ asksVersion: true, about: 'configuration' })).to.deep.equal(specOf({ about: 'configuration' }));
   });
 
   it('goes where the next pod of the member may go, with its secrets to pull, and asks for little', () => {
@@ -188,67 +149,6 @@ describe('the pod of a preflight', () => {
       { image: 'e:1', pullPolicy: 'IfNotPresent' },
     ]);
   });
-});
-
-/** A pod whose container of mysqld is in this state. */
-const inState = (phase: string, state: object, more: object = {}): object => ({
-  status: { phase, containerStatuses: [{ name: 'mysqld', state }], ...more },
-});
-const waiting = (reason: string, message?: string): object => inState('Pending', { waiting: { reason, message } });
-const ended = (phase: string, exitCode: number, message?: string, reason = 'Error'): object =>
-  inState(phase, { terminated: { exitCode, message, reason } });
-/** One that has reached its deadline in this state. */
-const overdue = (state: object): object => inState('Failed', state, { reason: 'DeadlineExceeded' });
-const said = (pod: object, checks = false): unknown => readPreflightPod(pod as Record<string, unknown>, checks);
-
-describe('what the pod of a preflight says', () => {
-  it('is of the revision, unless the image is named that the pod itself runs', () => {
-    const kindOf = (message: string, more: Partial<PreflightOf> = {}): unknown => {
-      const pod = { ...preflightPod(of(more)), ...waiting('ErrImagePull', message) };
-      return readPreflightPod(pod, more.about === 'configuration').kind;
-    };
-    const words = {
-      'Back-off pulling image "mysql:1": ErrImagePull: 401 Unauthorized': 'unknown',
-      'failed to pull and unpack image "docker.io/library/mysql:1": failed to resolve reference': 'unknown',
-      'initializing source docker://docker.io/library/mysql:1: reading manifest': 'unknown',
-      'image pull failed for mysql:1: the registry is unavailable': 'unknown',
-      'Back-off pulling image "mysql:2"': 'failing',
-      'failed to pull and unpack image "docker.io/library/mysql:2": 429': 'failing',
-      'Back-off pulling image "mysql:1.1"': 'failing',
-      'somebody/mysql:1 is missing': 'failing',
-      'the registry has no time': 'failing',
-    };
-    for (const [message, kind] of Object.entries(words)) expect(kindOf(message), message).to.equal(kind);
-    expect(kindOf('Back-off pulling image "mysql:2"', { about: 'configuration' })).to.equal('failing');
-    const same = { templateBefore: template('mysql:2') as PreflightOf['template'] };
-    expect(kindOf('Back-off pulling image "mysql:2"', same)).to.equal('failing');
-  });
-
-  it('names variables and no values, whatever mysqld says', () => {
-    const words = {
-      "unknown variable 'report_password=hunter2'.": "unknown variable 'report_password=…'",
-      "unknown variable 'a=b' to 'hunter2'.": "unknown variable 'a=…'",
-      "unknown option '--report_password hunter2'.": "unknown option '--report_password'",
-      "unknown option '--skip-x'": "unknown option '--skip-x'",
-      "ambiguous option '--log=hunter2' (log-bin, log-error)": "ambiguous option '--log'",
-      "option '--port' requires an argument": "option '--port' requires an argument",
-      "Error while setting value 'hunter2' to 'a' to 'sql_mode'.": "Error while setting value '…' to 'sql_mode'",
-      "Error while setting value 'a' to 'b' hunter2": 'another error (MY-000067)',
-      "Variable 'sql_mode' can't be set to the value of 'hunter2'":
-        "Variable 'sql_mode' can't be set to the value of '…'",
-      "Unknown character set: 'hunter2'": "Unknown character set: '…'",
-      "Incorrect unsigned integer value: 'hunter2'.": 'another error (MY-000067)',
-      'Unknown/unsupported storage engine: hunter2': 'another error (MY-000067)',
-      'hunter2 [MY-000001] [ERROR] hunter2': 'another error (MY-000067)',
-    };
-    for (const [given, message] of Object.entries(words)) {
-      const log = `2026-11-26T00:24:15.4Z 0 [ERROR] [MY-000067] [Server] ${given}`;
-      expect(said(ended('Failed', 1, log), true), given).to.deep.equal({ kind: 'ConfigurationRefused', message });
-    }
-    const twice = `mysqld: hunter2\nmysqld: hunter3\nmysqld: unknown option '--a'`;
-    const message = "another error; unknown option '--a'";
-    expect(said(ended('Failed', 1, twice), true)).to.deep.equal({ kind: 'ConfigurationRefused', message });
-  });
 
   it('depends on the secrets of both templates, each once', () => {
     const withSecrets = (image: string, ...names: readonly string[]) => ({
@@ -264,129 +164,4 @@ describe('what the pod of a preflight says', () => {
       { name: 'c' },
     ]);
   });
-
-  const cases: Readonly<Record<string, readonly [object, boolean, object]>> = {
-    'an image that is missing': [
-      waiting('ImagePullBackOff', 'Back-off pulling image "a": not found'),
-      false,
-      { kind: 'failing', message: 'Back-off pulling image "a": not found' },
-    ],
-    'an image that is never pulled': [
-      waiting('ErrImageNeverPull', 'is not present'),
-      false,
-      { kind: 'ImageUnavailable', message: 'is not present' },
-    ],
-    'a name that is none': [
-      waiting('InvalidImageName'),
-      true,
-      { kind: 'ImageUnavailable', message: 'InvalidImageName' },
-    ],
-    'a node without image volumes': [
-      waiting('CreateContainerError', 'failed to mount'),
-      false,
-      { kind: 'unknown', message: 'failed to mount' },
-    ],
-    'a pull that continues': [waiting('ContainerCreating'), false, { kind: 'running', message: null }],
-    'a pod that was just created': [{}, false, { kind: 'running', message: null }],
-    'no room': [
-      { status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', message: 'no room' }] } },
-      false,
-      { kind: 'running', message: 'no room' },
-    ],
-    'all is there': [ended('Succeeded', 0, undefined, 'Completed'), true, { kind: 'fetched' }],
-    'its own program does not start, with the images there': [
-      ended('Failed', 128, 'exec', 'StartError'),
-      false,
-      { kind: 'fetched' },
-    ],
-    'all is there, and the kubelet has not said so of the pod yet': [
-      ended('Running', 0, undefined, 'Completed'),
-      true,
-      { kind: 'fetched' },
-    ],
-    'a refused configuration': [
-      ended('Failed', 1, "2026-11-26T00:24:15.4Z 0 [ERROR] [MY-000067] [Server] unknown variable 'x_pwd=hunter'2'.\n"),
-      true,
-      { kind: 'ConfigurationRefused', message: "unknown variable 'x_pwd=…'" },
-    ],
-    'a refused configuration, among other words': [
-      ended(
-        'Failed',
-        1,
-        `2026-11-26T00:24:15.1Z 0 [Warning] [MY-011070] [Server] 'binlog_format' is deprecated.
-2026-11-26T00:24:15.9Z 0 [ERROR] [MY-000058] [Server] Unknown suffix 'l' used for variable 'innodb_buffer_pool_size' (value 'lots').
-2026-11-26T00:24:15.9Z 0 [ERROR] [MY-000077] [Server] mysqld: Error while setting value 'NOPE' to 'innodb_flush_method'.
-mysqld: Can't get stat of '/nope' (OS errno 2 - No such file or directory)
-2026-11-26T00:24:15.9Z 0 [ERROR] [MY-010119] [Server] Aborting
-`,
-      ),
-      true,
-      {
-        kind: 'ConfigurationRefused',
-        message:
-          "Unknown suffix used for variable 'innodb_buffer_pool_size'; Error while setting value '…' to 'innodb_flush_method'",
-      },
-    ],
-    'a refused configuration without a word': [
-      ended('Failed', 1),
-      true,
-      { kind: 'ConfigurationRefused', message: 'mysqld --validate-config names no error (Error, exit code 1)' },
-    ],
-    'a refusal in words that name no error': [
-      ended('Failed', 1, 'hunter2'),
-      true,
-      { kind: 'ConfigurationRefused', message: 'mysqld --validate-config names no error (Error, exit code 1)' },
-    ],
-    'a file of a volume that the pod does not have': [
-      ended('Failed', 1, "mysqld: Can't get stat of '/nope' (OS errno 2 - No such file or directory)\n"),
-      true,
-      {
-        kind: 'unknown',
-        message: 'a file is missing, and the preflight has no volumes of the member: another error',
-      },
-    ],
-    'a sidecar of somebody else that is listed first': [
-      {
-        status: {
-          phase: 'Running',
-          containerStatuses: [
-            { name: 'proxy', state: { running: {} } },
-            { name: 'mysqld', state: { waiting: { reason: 'ErrImagePull', message: 'not found' } } },
-          ],
-        },
-      },
-      false,
-      { kind: 'failing', message: 'not found' },
-    ],
-    'a check that was killed': [
-      ended('Failed', 137, undefined, 'OOMKilled'),
-      true,
-      { kind: 'unknown', message: 'OOMKilled, exit code 137' },
-    ],
-    'a check that does not start': [
-      ended('Failed', 128, 'no such file', 'StartError'),
-      true,
-      { kind: 'unknown', message: 'no such file' },
-    ],
-    'a check that runs': [inState('Running', { running: {} }), true, { kind: 'running', message: null }],
-    'an eviction': [
-      { status: { phase: 'Failed', reason: 'Evicted', message: 'short of memory' } },
-      false,
-      { kind: 'unknown', message: 'short of memory' },
-    ],
-    'its deadline': [overdue({ waiting: { reason: 'ContainerCreating' } }), false, { kind: 'timedOut' }],
-    'its deadline, with an image that is missing': [
-      overdue({ waiting: { reason: 'ImagePullBackOff', message: 'not found' } }),
-      false,
-      { kind: 'failing', message: 'not found' },
-    ],
-    'its deadline, after which the check was killed': [
-      overdue({ terminated: { exitCode: 137, reason: 'Error' } }),
-      true,
-      { kind: 'timedOut' },
-    ],
-  };
-  for (const [name, [pod, checks, expected]] of Object.entries(cases)) {
-    it(name, () => expect(said(pod, checks)).to.deep.equal(expected));
-  }
 });

@@ -13,7 +13,7 @@ const expression = (key: string, operator: string, ...values: readonly string[])
 
 const table: Readonly<Record<string, readonly [LabelSelector | null, boolean]>> = {
   'no selector at all selects no pod': [null, false],
-  'an empty one selects everybody': [selector({}), true],
+  'an empty one selects everything': [selector({}), true],
   'all labels have to match': [selector({ matchLabels: labels }), true],
   'one label that differs is enough': [selector({ matchLabels: { ...labels, tier: 'web' } }), false],
   'one label that is missing is enough': [selector({ matchLabels: { zone: 'a' } }), false],
@@ -27,7 +27,7 @@ const table: Readonly<Record<string, readonly [LabelSelector | null, boolean]>> 
   'Exists does not match a label that is missing': [expression('zone', 'Exists'), false],
   'DoesNotExist matches a label that is missing': [expression('zone', 'DoesNotExist'), true],
   'DoesNotExist does not match any value': [expression('app', 'DoesNotExist'), false],
-  'an operator that nobody knows selects, which can only make us wait': [expression('app', 'Like', 'x'), true],
+  'an unknown operator selects, which can only make us wait': [expression('app', 'Like', 'x'), true],
   'labels and expressions have to match both': [
     selector({ matchLabels: { app: 'mysql' }, matchExpressions: [{ key: 'tier', operator: 'In', values: ['web'] }] }),
     false,

@@ -67,7 +67,7 @@ export const ok = (sequence: number): Buffer => packet(sequence, Buffer.from([0,
 export const error = (sequence: number, code: number, message: string): Buffer =>
   packet(sequence, Buffer.concat([Buffer.from([0xff, code & 255, code >> 8]), Buffer.from(`#28000${message}`)]));
 
-/** Lets everybody in, and answers each command with these bytes. */
+/** Accepts every login, and answers each command with these bytes. */
 export function letsIn(answer: (socket: Socket) => void): (socket: Socket) => void {
   return (socket) => {
     let isIn = false;

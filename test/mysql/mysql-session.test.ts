@@ -56,7 +56,7 @@ const servers: Readonly<Record<string, readonly [serve: (socket: Socket) => void
     'no answer within 1 s',
   ],
   'answers out of order': [letsIn((socket) => floods(socket, ok(77))), ''],
-  'answers that all went well': [letsIn((socket) => socket.write(ok(1))), 'the answer is not that of a mysqld'],
+  'answers that all went well': [letsIn((socket) => socket.write(ok(1))), 'the answer is not from a mysqld'],
   'asks for a file': [letsIn((socket) => socket.write(packet(1, Buffer.from('\xfb/etc/passwd', 'latin1')))), ''],
   'asks for the password as it is': [
     (socket) => {

@@ -42,7 +42,7 @@ interface Answering {
   readonly loginMilliseconds?: number;
 }
 
-/** A server that answers as a mysqld does, and lets nobody in sooner than that. */
+/** A server that answers as a mysqld does, but accepts no login before the given time. */
 async function serving({ executed, received = '', loginMilliseconds = 0 }: Answering): Promise<Server> {
   const server = mysql2.createServer();
   server.on('connection', (connection) => {
@@ -88,8 +88,7 @@ const at = (uid: string, server: Server): AskedMember => ({
   address: { ip: '127.0.0.1', port: server._server.address().port },
 });
 
-describe('what speaks against a step', function () {
-  this.timeout(20_000);
+describe('what speaks against a step', () => {
   const servers: Server[] = [];
   const serve = async (answering: Answering): Promise<Server> => {
     const server = await serving(answering);

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { projectPolicy } from '../../src/api/rollout-policy.ts';
 import { splitKey } from '../../src/kube/store.ts';
-import { projectBudget, projectCluster, projectJob, projectNamespace, projectPod } from '../../src/moco/projections.ts';
+import { projectPod } from '../../src/moco/pod-projection.ts';
+import { projectBudget, projectCluster, projectJob, projectNamespace } from '../../src/moco/projections.ts';
 import type { BudgetRecord, ClusterRecord } from '../../src/moco/records.ts';
 import { Cache } from '../../src/objects/cache.ts';
 import { budget, mysqlCluster, pod } from '../controller/moco-objects.ts';
@@ -31,6 +32,38 @@ function concerned(change: (cache: Cache) => void): readonly string[] {
   change(cache);
   return keys;
 }
+
+describe('the pods of members that are gone', () => {
+  const withEnd = (state: object): object => ({
+    ...pod(1),
+    status: { containerStatuses: [{ name: 'mysqld', ready: false, restartCount: 0, state }] },
+  });
+  const gone = (name: string, state: object, cluster_ = 'test'): Cache => {
+    const cache = new Cache();
+    cache.clusters.put(cluster(cluster_));
+    cache.pods.put(read(projectPod, withEnd(state), name));
+    cache.pods.remove('default', name);
+    return cache;
+  };
+  const killedIn = (cache: Cache, key = 'default/test') =>
+    cache.objects(key)?.killedPods?.map(({ ordinal }) => ordinal);
+  const killed = { terminated: { exitCode: 137 } };
+
+  it('are remembered if their mysqld was killed', () => {
+    expect(killedIn(gone('moco-test-1', killed))).to.deep.equal([1]);
+    expect(killedIn(gone('moco-test-1', { terminated: { exitCode: 0 } }))).to.deep.equal([]);
+    expect(killedIn(gone('moco-test-1', { running: {} }))).to.deep.equal([]);
+  });
+
+  it('are remembered for existing members alone, and no longer than their cluster exists', () => {
+    expect(killedIn(gone('moco-test-1', killed, 'other'), 'default/other')).to.deep.equal([]);
+    expect(killedIn(gone('moco-test-9', killed))).to.deep.equal([]);
+    const cache = gone('moco-test-1', killed);
+    cache.clusters.remove('default', 'test');
+    cache.clusters.put(cluster('test'));
+    expect(killedIn(cache)).to.deep.equal([]);
+  });
+});
 
 describe('a change in the cache', () => {
   it('triggers the cluster that a pod or a backup belongs to', () => {

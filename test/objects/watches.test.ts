@@ -35,6 +35,8 @@ const meta = (name: string, more: object = {}): object => ({
   resourceVersion: '7',
   ...more,
 });
+/** Events are newer than the list before them. */
+const afterList = { resourceVersion: '11' };
 const ofCluster = { labels: { 'app.kubernetes.io/instance': 'test', 'app.kubernetes.io/created-by': 'moco' } };
 const millionCharacters = { annotations: { note: 'x'.repeat(1_000_000) } };
 
@@ -179,9 +181,9 @@ describe('the watches', () => {
     items['Pod'] = [null, bare['Pod']];
     lines['Pod'] = [
       { type: 'RENAMED', object: { kind: 'Pod', ...bare['Pod'] } },
-      { type: 'MODIFIED', object: { kind: 'Service', metadata: meta('moco-test-0', ofCluster) } },
+      { type: 'MODIFIED', object: { kind: 'Service', metadata: meta('moco-test-0', { ...ofCluster, ...afterList }) } },
       { type: 'ADDED', object: 'a pod' },
-      { type: 'ADDED', object: { kind: 'Pod', metadata: meta('moco-test-1', ofCluster) } },
+      { type: 'ADDED', object: { kind: 'Pod', metadata: meta('moco-test-1', { ...ofCluster, ...afterList }) } },
     ];
     await synced();
     await world.until(() => cache.pods.size === 2, 'the pod after those', 0);
@@ -244,7 +246,8 @@ describe('the watches', () => {
 
   it('forget a Job once it is Complete', async () => {
     const status = { conditions: [{ type: 'Complete', status: 'True' }] };
-    lines['Job'] = [{ type: 'MODIFIED', object: { kind: 'Job', ...bare['Job'], status } }];
+    const metadata = meta('emergency-backup', { ...ofCluster, ...afterList });
+    lines['Job'] = [{ type: 'MODIFIED', object: { kind: 'Job', metadata, status } }];
     await synced();
     await world.until(() => cache.jobs.size === 0, 'the end of the Job', 0);
   });

@@ -10,7 +10,13 @@ describe('options', () => {
   it('have the defaults of Kubernetes’ own programs', () => {
     expect(optionsOf([])).to.deep.equal({
       kubeconfigPath: null,
-      featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: false, ReplicationFacts: false },
+      featureGates: {
+        UpdateStrategyOnDelete: false,
+        InPlaceUpdate: false,
+        NodeMaintenance: false,
+        ReplicationFacts: false,
+        EvictionRequests: false,
+      },
       namespaces: [],
       webhookBindAddress: null,
       certDir: '/tmp/k8s-webhook-server/serving-certs',
@@ -28,6 +34,12 @@ describe('options', () => {
       mocoLeaseNamespace: 'moco-system',
       mocoLeaseName: 'moco',
       partitionDriver: 'moco',
+      leavingNodeTaints: [
+        'karpenter.sh/disrupted',
+        'ToBeDeletedByClusterAutoscaler',
+        'node.kubernetes.io/out-of-service',
+      ],
+      leavingNodeAnnotations: [],
       maxConcurrentRollouts: 5,
       maxNamespaceShare: 50,
       verifyFirstCluster: true,
@@ -41,6 +53,7 @@ describe('options', () => {
       silentMemberGraceSeconds: 120,
       confirmationTimeoutMilliseconds: 2000,
       dryRunPods: true,
+      evictionRequestTimeoutMilliseconds: 3_600_000,
       maxOverrideMilliseconds: 86_400_000,
       mysqlSecretName: 'moco-{name}',
       mysqlTls: 'Prefer',
@@ -63,23 +76,63 @@ describe('options', () => {
     [['--kubeconfig=/a', '--kubeconfig=/b'], { kubeconfigPath: '/b' }],
     [
       ['--feature-gates=UpdateStrategyOnDelete=true'],
-      { featureGates: { UpdateStrategyOnDelete: true, InPlaceUpdate: false, ReplicationFacts: false } },
+      {
+        featureGates: {
+          UpdateStrategyOnDelete: true,
+          InPlaceUpdate: false,
+          NodeMaintenance: false,
+          ReplicationFacts: false,
+          EvictionRequests: false,
+        },
+      },
     ],
     [
       ['--feature-gates', 'UpdateStrategyOnDelete=T'],
-      { featureGates: { UpdateStrategyOnDelete: true, InPlaceUpdate: false, ReplicationFacts: false } },
+      {
+        featureGates: {
+          UpdateStrategyOnDelete: true,
+          InPlaceUpdate: false,
+          NodeMaintenance: false,
+          ReplicationFacts: false,
+          EvictionRequests: false,
+        },
+      },
     ],
     [
       ['--feature-gates=InPlaceUpdate=true'],
-      { featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: true, ReplicationFacts: false } },
+      {
+        featureGates: {
+          UpdateStrategyOnDelete: false,
+          InPlaceUpdate: true,
+          NodeMaintenance: false,
+          ReplicationFacts: false,
+          EvictionRequests: false,
+        },
+      },
     ],
     [
       ['--feature-gates='],
-      { featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: false, ReplicationFacts: false } },
+      {
+        featureGates: {
+          UpdateStrategyOnDelete: false,
+          InPlaceUpdate: false,
+          NodeMaintenance: false,
+          ReplicationFacts: false,
+          EvictionRequests: false,
+        },
+      },
     ],
     [
       ['--feature-gates=UpdateStrategyOnDelete=true', '--feature-gates=UpdateStrategyOnDelete=false'],
-      { featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: false, ReplicationFacts: false } },
+      {
+        featureGates: {
+          UpdateStrategyOnDelete: false,
+          InPlaceUpdate: false,
+          NodeMaintenance: false,
+          ReplicationFacts: false,
+          EvictionRequests: false,
+        },
+      },
     ],
     [['--namespaces=a, b,a'], { namespaces: ['a', 'b'] }],
     [['--webhook-bind-address=127.0.0.1:0'], { webhookBindAddress: { host: '127.0.0.1', port: 0 } }],
@@ -142,7 +195,7 @@ describe('options', () => {
     ],
     [
       ['--feature-gates=OnDelete=true'],
-      'In --feature-gates: unknown feature gate `OnDelete`; the known ones are UpdateStrategyOnDelete, InPlaceUpdate, ReplicationFacts.',
+      'In --feature-gates: unknown feature gate `OnDelete`; the known ones are UpdateStrategyOnDelete, InPlaceUpdate, NodeMaintenance, ReplicationFacts, EvictionRequests.',
     ],
     [
       ['--feature-gates=UpdateStrategyOnDelete=yes'],
@@ -154,7 +207,7 @@ describe('options', () => {
     ],
     [
       ['--feature-gates=constructor=true'],
-      'In --feature-gates: unknown feature gate `constructor`; the known ones are UpdateStrategyOnDelete, InPlaceUpdate, ReplicationFacts.',
+      'In --feature-gates: unknown feature gate `constructor`; the known ones are UpdateStrategyOnDelete, InPlaceUpdate, NodeMaintenance, ReplicationFacts, EvictionRequests.',
     ],
     [
       ['--lease-duration=10s'],
@@ -167,6 +220,10 @@ describe('options', () => {
     [
       ['--leader-elect', '--kubeconfig=x'],
       'Expected --leader-election-namespace with --leader-elect and --kubeconfig, got none; only a pod has a namespace to use instead.',
+    ],
+    [
+      ['--feature-gates=EvictionRequests=true'],
+      'Expected the feature gate NodeMaintenance with EvictionRequests: it moves members that have to leave. Write --feature-gates=NodeMaintenance=true,EvictionRequests=true.',
     ],
     [
       ['--cert-dir=', '--webhook-bind-address=:9443'],
@@ -187,6 +244,10 @@ describe('options', () => {
   /** What a flag with such a value expects, and what it does not take. */
   const kinds: Readonly<Record<string, readonly [expected: string, others: readonly string[]]>> = {
     '[bool]': ['true or false', ['', ' ', 'maybe', '-1']],
+    '<keys>': [
+      'up to 32 keys separated by commas, such as example.com/a,example.com/b=c',
+      ['a,,b', 'a b', '-a', 'a/b/c', `${'a,'.repeat(32)}a`],
+    ],
     '<duration>': [
       'a duration above zero such as 15s, 1m30s or 500ms',
       ['', ' ', 'soon', '5', '0s', '-1s', '1e9s', '15 s'],

@@ -24,7 +24,13 @@ describe('flags that the controller publishes', () => {
       disruptionIntervalMilliseconds: 30_000,
       verifyFirstCluster: false,
       maxFailingRollouts: 3,
-      featureGates: { UpdateStrategyOnDelete: true, InPlaceUpdate: false, ReplicationFacts: false },
+      featureGates: {
+        UpdateStrategyOnDelete: true,
+        InPlaceUpdate: false,
+        NodeMaintenance: false,
+        ReplicationFacts: false,
+        EvictionRequests: false,
+      },
     });
     expect(read).to.not.have.property('prometheusUrl');
   });

@@ -19,7 +19,7 @@ export function observedFleet(
   const server = new ObjectServer(() => world.wall());
   const cache = new Cache();
   for (const one of clusters) addWholeCluster(server, one);
-  forEachCachedKind(cache, true, ({ kind, store, project }) => {
+  forEachCachedKind(cache, { keepsLivePods: true, leavingSigns: null }, ({ kind, store, project }) => {
     for (const raw of server.all(kind)) {
       const record = project(raw);
       if (record !== null) store.put(record);

@@ -9,6 +9,7 @@ import type { PlanEntry } from '../../src/plan/simulated-cluster.ts';
 import { absurdSnapshot, anyPolicy, plausibleSnapshot } from '../core/arbitrary-snapshot.ts';
 import { appeared, type ClusterBuilder, cluster, fleetHolds } from '../core/cluster-builder.ts';
 import { member } from '../core/member-builder.ts';
+import { propertyParameters } from '../support/property-parameters.ts';
 
 const stale = (replicas = 3): ClusterBuilder => cluster(replicas).templateChanged();
 const lastOne = (): ClusterBuilder => cluster(3).members(member(0).stale());
@@ -263,7 +264,7 @@ describe('the first wait of a plan', () => {
       lastOne().members(member(0).stale().demotedByUs()),
       ['wait AwaitingSwitchover', 'switchover 0 to 1', 'evict 0', 'done'],
     ],
-    'a switchover that somebody else asked for': [
+    'a switchover that another client asked for': [
       lastOne().members(member(0).stale().demotedBySomebody()),
       ['wait SwitchoverInProgress', 'switchover 0 to 1', 'evict 0', 'done'],
     ],
@@ -378,7 +379,7 @@ describe('a simulated member', () => {
   });
 });
 
-const inFull = { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 500) };
+const inFull = propertyParameters(500);
 
 describe('every plan', () => {
   for (const [kind, snapshots] of Object.entries({ plausible: plausibleSnapshot, absurd: absurdSnapshot })) {

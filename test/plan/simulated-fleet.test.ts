@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import { newRollout } from '../../src/api/rollout-progress.ts';
 import type { SequenceSpec } from '../../src/api/rollout-sequence.ts';
-import { newRollout } from '../../src/api/rollout-status.ts';
 import { concurrencyOf, type StagedCluster, stageCounts } from '../../src/core/fleet/stage-counts.ts';
 import { stageGates } from '../../src/core/fleet/stage-waits.ts';
 import type { FleetPlan, PlannedCluster } from '../../src/plan/fleet-plan.ts';
@@ -212,7 +212,10 @@ describe('a cluster in the plan of a fleet', () => {
     const revision = 'moco-bad-7966559688';
     const status = {
       updateRevision: revision,
-      rollout: { ...begun(revision), failing: { ordinal: 2, message: 'container mysqld waits: CrashLoopBackOff' } },
+      rollout: {
+        ...begun(revision),
+        failing: { ordinal: 2, message: 'container mysqld is waiting (CrashLoopBackOff)' },
+      },
     };
     const stages = [{ name: 'canary', selector: { matchLabels: { tier: 'canary' } } }, { name: 'rest' }];
     const bad = { name: 'bad', labels: { tier: 'canary' }, crashing: true, status };

@@ -28,8 +28,6 @@ async function endWell(act: Act, disruptions: number): Promise<void> {
 }
 
 describe('rollouts whose controller is killed, frozen and cut off while moco-controller restarts', function suite() {
-  this.timeout(deadlineMilliseconds);
-
   const plan = (name: string, replicas: 3 | 5, ...images: readonly string[]) => ({ name, replicas, images });
 
   it('all end at OnDelete, and no member is disrupted against the rules', async () => {

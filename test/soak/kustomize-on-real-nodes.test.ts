@@ -15,18 +15,15 @@ import { smallMySQLCluster } from '../support/cluster/small-mysql-cluster.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const minute = 60_000;
 const [firstMysql, secondMysql] = imageNames.mysql;
 const ours = 'app.kubernetes.io/part-of=moco-rollout';
 
 /** The other ways to install both: `test/cluster/real-nodes.test.ts` has MOCO's manifests and this program's chart. */
 describe('MOCO from its chart and moco-rollout with kustomize, on a real node', function () {
-  this.timeout(15 * minute);
   let cluster: Cluster;
   let certificates: { stop(): Promise<void> } | undefined;
 
   before(async function install() {
-    this.timeout(40 * minute);
     const lacking = await whatClusterLacks();
     if (lacking !== null) leaveOut(this, `the installation with kustomize on a real node. ${lacking}`);
     const archives = await imageArchives();

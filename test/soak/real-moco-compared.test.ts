@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { strategyLabel } from '../../src/moco/names.ts';
-import { realMocoScene, realMocoStartMilliseconds } from '../cluster/real-moco-fixture.ts';
+import { realMocoScene } from '../cluster/real-moco-fixture.ts';
 import type { RolloutCluster } from '../cluster/rollout-cluster.ts';
 import { judged, useRollouts } from '../cluster/rollout-fixture.ts';
 import { conditionOf } from '../cluster/rollout-history.ts';
@@ -8,8 +8,6 @@ import { imageOf, isReady } from '../cluster/rollout-members.ts';
 import { wholeRollout } from '../cluster/rollout-story.ts';
 
 const newImage = 'mysql:8.4.9';
-/** MOCO's partition controller waits for a minute and more. */
-const patienceMilliseconds = 180_000;
 
 /** Plays something with a new cluster. Resolves to what has to be the same beside both. */
 type Play = (cluster: RolloutCluster) => Promise<unknown>;
@@ -70,7 +68,6 @@ describe('moco-controller 0.36 and the stand-in for it behave the same:', () => 
       const both = Promise.all(
         Object.entries(beside).map(async ([who, { newCluster }]) => {
           const cluster = newCluster();
-          cluster.patientFor(patienceMilliseconds);
           let result: unknown;
           await judged(cluster, async () => {
             await cluster.create({});
@@ -89,8 +86,7 @@ describe('moco-controller 0.36 and the stand-in for it behave the same:', () => 
   });
 
   for (const title of Object.keys(plays)) {
-    it(title, async function compare() {
-      this.timeout(realMocoStartMilliseconds);
+    it(title, async () => {
       const [real, standIn] = (await played.get(title)) ?? [];
       expect(standIn).to.deep.equal(real);
     });

@@ -1,12 +1,5 @@
 import { expect } from 'chai';
-import {
-  newImage,
-  primaryDies,
-  programGone,
-  reconciles,
-  testMilliseconds,
-  useAdoptedCluster,
-} from '../cluster/moco-without-program.ts';
+import { newImage, primaryDies, programGone, reconciles, useAdoptedCluster } from '../cluster/moco-without-program.ts';
 import { withAbsentWebhook } from '../cluster/real-moco-admission.ts';
 import type { RolloutCluster } from '../cluster/rollout-cluster.ts';
 import { conditionOf } from '../cluster/rollout-history.ts';
@@ -19,8 +12,7 @@ const noFailoverMilliseconds = 20_000;
 describe('moco-controller 0.36, beside an unavailable webhook that fails closed', () => {
   const { stage, cluster: adopted } = useAdoptedCluster();
 
-  it('neither reconciles nor fails over, which is why ours has Ignore', async function failing() {
-    this.timeout(testMilliseconds);
+  it('neither reconciles nor fails over, which is why ours has Ignore', async () => {
     const cluster = adopted();
     await programGone(stage(), cluster, () => withAbsentWebhook(stage().client, 'Fail'));
     await cluster.setImage(newImage);

@@ -8,6 +8,7 @@ import {
 } from '../../src/kube/api-client.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { apiVersion, path, type ResourceKind, type ResourcePlace } from '../../src/kube/resource.ts';
+import { patienceMilliseconds } from './patience.ts';
 
 type Named = ResourcePlace & { readonly name: string };
 type Optional<T, K extends keyof T> = Omit<T, K> & Partial<Pick<T, K>>;
@@ -71,7 +72,7 @@ export class ObjectClient extends ApiClient {
   }
 }
 
-/** An API server as somebody reaches it. */
+/** An API server as a client reaches it. */
 export interface Access {
   readonly client: ObjectClient;
   readonly world: World;
@@ -81,9 +82,6 @@ export interface Access {
 export interface Connected extends Access {
   readonly connection: Connection;
 }
-
-/** A busy machine answers a large write late, which must not fail a test. */
-const patienceMilliseconds = 60_000;
 
 export function accessWith(
   kubeconfigPath: string,

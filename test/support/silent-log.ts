@@ -2,5 +2,5 @@ import type { Log } from '../../src/base/world.ts';
 
 function ignore(): void {}
 
-/** Of a program whose lines nobody reads. */
+/** The log of a program whose output is not needed. */
 export const silentLog: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };

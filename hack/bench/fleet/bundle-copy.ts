@@ -7,8 +7,8 @@ import type { Guard } from '../../../test/support/control-plane/guard.ts';
 const built = fileURLToPath(new URL('../../../dist', import.meta.url));
 
 /**
- * Copies the bundle of `make build` from dist/, so that a later build does not change the measured one. Resolves to the
- * program's path.
+ * Copies the bundle that `make build` has written to dist/, so that a later build does not change the measured bundle.
+ * Resolves to the path of the copied program.
  */
 export async function bundleCopy(guard: Guard): Promise<string> {
   const files = await readdir(built).catch((): string[] => []);

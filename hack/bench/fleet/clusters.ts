@@ -4,8 +4,14 @@ import { policyKind } from '../../../src/api/rollout-policy.ts';
 import { identityOf, type Json, object, text, whole } from '../../../src/base/json.ts';
 import { namespaces, statefulSets } from '../../../src/kube/resource.ts';
 import { nameOf, Store, type Stored } from '../../../src/kube/store.ts';
-import { clusterKind, mysqldContainer, strategyLabel } from '../../../src/moco/names.ts';
-import { memberSelector, projectCluster, statefulSetName } from '../../../src/moco/projections.ts';
+import {
+  clusterKind,
+  memberSelector,
+  mysqldContainer,
+  statefulSetName,
+  strategyLabel,
+} from '../../../src/moco/names.ts';
+import { projectCluster } from '../../../src/moco/projections.ts';
 import type { ClusterRecord } from '../../../src/moco/records.ts';
 import { sampleCluster } from '../../../test/support/moco/sample.ts';
 import type { Access } from '../../../test/support/object-client.ts';
@@ -18,7 +24,10 @@ export const members = 3;
 const namespaceCount = 10;
 const requestsAtOnce = 16;
 const overrideMilliseconds = 24 * 3_600_000;
-/** A budget may stay closed for two minutes, and on two cores a thousand clusters finish in waves. */
+/**
+ * How long to wait for a change before giving up. A PodDisruptionBudget may allow no disruption for two minutes, and on
+ * two cores a thousand clusters finish in batches.
+ */
 const patienceMilliseconds = 300_000;
 const lookMilliseconds = 1000;
 
@@ -27,24 +36,24 @@ export interface FleetCluster {
   readonly name: string;
 }
 
-/** Whether the rollout is over, according to the StatefulSet. */
+/** What a StatefulSet shows about the rollout. */
 interface StatefulSetSight extends Stored {
   readonly updateRevision: string;
   /** Every pod is at the update revision, and ready. */
   readonly isRolledOut: boolean;
-  /** The StatefulSet has our label, or is at OnDelete. */
+  /** The StatefulSet has this program's label, or its update strategy is OnDelete. */
   readonly isAdopted: boolean;
 }
 
 const fleetNamespace = (index: number): string => `fleet-${index % namespaceCount}`;
 
-/** The cluster with that number, counted from 0. */
+/** The cluster with this number, counted from 0. */
 const fleetCluster = (_: unknown, index: number): FleetCluster => ({
   namespace: fleetNamespace(index),
   name: `db-${String(index).padStart(4, '0')}`,
 });
 
-/** The clusters of the fleet, as the measuring process watches them. */
+/** The clusters of the fleet, as the benchmark process watches them. */
 export class Clusters {
   readonly #access: Access;
   readonly #watching: Watching;
@@ -109,7 +118,7 @@ export class Clusters {
     });
   }
 
-  /** Gives each cluster a new template. Calls back after each request. */
+  /** Gives each cluster a new pod template. Calls back after each request. */
   async change(onChanged: (cluster: FleetCluster) => void): Promise<void> {
     this.#revision += 1;
     const containers = [{ name: mysqldContainer, image: this.#image }];
@@ -121,11 +130,11 @@ export class Clusters {
   }
 
   /**
-   * Resolves once every cluster is in the expected state. Rejects with the number of missing clusters when nothing
-   * changes for too long.
+   * Resolves once every cluster is in the expected state. Rejects when nothing has changed for too long; the error
+   * contains the number of missing clusters.
    *
-   * @param what the expected state, as the rest of a sentence after "expected"
-   * @param onProgress called for each cluster that reaches it, with the number of clusters that are missing
+   * @param what the expected state, in words that can follow "expected"
+   * @param onProgress called with the number of missing clusters each time that a cluster reaches the state
    */
   async untilEach(
     isSo: (cluster: FleetCluster) => boolean,
@@ -163,17 +172,17 @@ export class Clusters {
     return this.#statefulSets.get(namespace, statefulSetName(name))?.updateRevision ?? '';
   }
 
-  /** Every pod is at the StatefulSet's newest revision and ready. */
+  /** Whether every pod is ready and at the StatefulSet's newest revision. */
   isRolledOut({ namespace, name }: FleetCluster): boolean {
     return this.#statefulSets.get(namespace, statefulSetName(name))?.isRolledOut === true;
   }
 
-  /** Whether the cluster is released, so that only MOCO decides about it. */
+  /** Whether the controller has released the cluster, so that only MOCO updates it. */
   isReleased({ namespace, name }: FleetCluster): boolean {
     return this.#statefulSets.get(namespace, statefulSetName(name))?.isAdopted === false;
   }
 
-  /** MOCO reports it as healthy in its current state. */
+  /** Whether MOCO reports that it has reconciled the cluster's current generation and that the cluster is healthy. */
   isHealthy(cluster: FleetCluster): boolean {
     const seen = this.#clusters.get(cluster.namespace, cluster.name);
     return (
@@ -185,7 +194,7 @@ export class Clusters {
     );
   }
 
-  /** The controller reports it as complete in its current state. */
+  /** Whether the controller reports the rollout of the cluster's current generation as complete. */
   isComplete(cluster: FleetCluster): boolean {
     const { rolloutComplete, generation } = this.#clusters.get(cluster.namespace, cluster.name) ?? {};
     return (
@@ -197,12 +206,14 @@ export class Clusters {
     return `mysql:8.4.${8 + this.#revision}`;
   }
 
-  /** Every team has as many clusters as any other. */
+  /** Every team has the same number of clusters. */
   #labels(index: number): Readonly<Record<string, string>> {
     return this.#policies === 0 ? {} : { [teamLabel]: team(index % this.#policies) };
   }
 
-  /** A benchmark needs many revisions within minutes, which the controller would otherwise hold. */
+  /**
+   * A benchmark creates many revisions within minutes. Without an override the controller would hold such a rollout.
+   */
   #rolloutOf(namespace: string, name: string): object {
     const { group, version, kind } = rolloutKind;
     const until = new Date(this.#access.world.wall() + overrideMilliseconds).toISOString();
@@ -211,7 +222,7 @@ export class Clusters {
   }
 }
 
-/** Rejects as soon as one of them rejects. */
+/** Runs the work for all items in parallel. Rejects as soon as the work for one item rejects. */
 async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   await new PQueue({ concurrency: requestsAtOnce }).addAll(items.map((item) => () => work(item)));
 }
@@ -219,7 +230,7 @@ async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>):
 const teamLabel = 'team';
 const team = (number: number): string => `team-${number}`;
 
-/** The policy of a team. Its setting is the default: only the number of policies matters to the measurement. */
+/** The policy of a team. It only sets a default, because only the number of policies matters to the measurement. */
 function policyOf(name: string): object {
   const { group, version, kind } = policyKind;
   const selector = { matchLabels: { [teamLabel]: name } };

@@ -10,7 +10,7 @@ import { mostClustersForRounds } from './settings.ts';
 
 const megabyte = 1_000_000;
 
-/** What the controller costs for one member of a fleet: calls by kind. */
+/** The cost of the controller for each member of a fleet: calls by kind, and processor time. */
 export interface CostOfMember {
   readonly calls: number;
   readonly writes: number;
@@ -30,20 +30,20 @@ export function costOfMember(rollout: FleetRollout): CostOfMember {
   };
 }
 
-/** The median of the rounds. */
+/** The median over all rounds. */
 export function medianOf(rollouts: readonly FleetRollout[], figure: (rollout: FleetRollout) => number): number {
   return median(rollouts.map(figure));
 }
 
-/** How often MOCO applies a StatefulSet for a member. */
+/** How many times MOCO applies a StatefulSet, divided by the number of members. */
 export const appliesOfMember = ({ applies, clusters }: FleetRollout): number => applies / (clusters * members);
 
-/** The controller's rate divided by that of another rival; NaN if that was not measured. */
+/** The controller's rate divided by the rival's; NaN if the rival was not measured. */
 export function ratioOf({ rollouts }: MeasuredFleet, rival: RivalName): number {
   return medianOf(rollouts.controller, rolloutsPerMinute) / medianOf(rollouts[rival], rolloutsPerMinute);
 }
 
-/** The targets of the largest fleet, and the figures that must equal those of the previous size. */
+/** The targets for the largest fleet, and the figures that must not grow from the previous size. */
 export function figuresOf(fleets: readonly MeasuredFleet[]): readonly Figure[] {
   const largest = fleets.at(-1);
   if (largest === undefined) return [];

@@ -10,27 +10,27 @@ import { RequestCount, type RequestsByAsker } from './requests.ts';
 
 // Rolls a fleet out with one program and measures it.
 
-/** A fleet rolled out by one of the rivals, with all clusters changed at once. */
+/** One rollout of a fleet by one of the rivals. All clusters are changed at once. */
 export interface FleetRollout {
   readonly rival: RivalName;
   readonly clusters: number;
-  /** From the first cluster's new template to the last member of the last cluster being back. */
+  /** The time from the new template of the first cluster until the last member of the last cluster is back. */
   readonly seconds: number;
-  /** For each cluster, seconds since its new template, in ascending order. */
+  /** For each cluster, the seconds from its new template to the end of its rollout, in ascending order. */
   readonly secondsOfClusters: readonly number[];
-  /** Averages over these seconds. */
+  /** Averages over `seconds`. */
   readonly cores: Cores;
-  /** Averages over these seconds, for all programs, including Events and leases. */
+  /** The average over `seconds`, for all programs, including requests for Events and leases. */
   readonly requestsPerSecond: number;
-  /** Until everything was at rest. */
+  /** All requests from the first change until everything was at rest. */
   readonly requests: RequestsByAsker;
-  /** What the rival itself had requested by then. */
+  /** The rival's own requests until everything was at rest, by kind. */
   readonly kinds: Readonly<Record<string, number>>;
-  /** How often MOCO had applied a StatefulSet by then. */
+  /** How many times MOCO applied a StatefulSet until everything was at rest. */
   readonly applies: number;
-  /** Bytes that the rival itself had read from its connections by then. */
+  /** Bytes that the rival itself read from its connections until everything was at rest. */
   readonly readBytes: number;
-  /** Budgets that stayed closed for two minutes because nobody observed the end of an evicted pod. */
+  /** The number of budgets that stayed closed for two minutes because nothing observed the end of an evicted pod. */
   readonly budgetsStuck: number;
   readonly processorSeconds: Readonly<Record<string, number>>;
   readonly eventLoop: EventLoopDelay;
@@ -38,10 +38,10 @@ export interface FleetRollout {
   readonly peakBytes: number;
 }
 
-/** What is measured of a rival's own process. */
+/** What the measurement needs from the rival's own process. */
 export type Measured = Pick<MeasuredProcess, 'pid' | 'eventLoopDelay' | 'untilItEnds' | 'usage' | 'tail'>;
 
-/** A rival without a process: MOCO. */
+/** Used when the rival is MOCO, because MOCO's process is measured with every rival. */
 export const noProcess: Measured = {
   pid: 0,
   tail: '',
@@ -50,7 +50,10 @@ export const noProcess: Measured = {
   usage: () => ({ cpuSeconds: 0, residentBytes: 0, peakBytes: 0, readBytes: 0 }),
 };
 
-/** Includes what happens after the rollout: the controller still writes after the last member is back. */
+/**
+ * Rolls the fleet out and measures until everything is at rest, because the controller still writes after the last
+ * member is back.
+ */
 export async function rollOutFleet(
   { installation, clusters }: { readonly installation: Installation; readonly clusters: Clusters },
   rival: RivalName,
@@ -122,8 +125,8 @@ export async function rollOutFleet(
 }
 
 /**
- * The disruption controller's Event about a pod that was not deleted in time (`NotDeleted`); it writes no others on
- * pods.
+ * Whether this is the disruption controller's Event about a pod that was not deleted in time (`NotDeleted`). The
+ * disruption controller writes no other Events about pods.
  */
 function isOfStuckBudget({ user, verb, objectRef }: AuditEvent): boolean {
   const isOfDisruptionController =

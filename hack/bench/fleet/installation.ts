@@ -24,19 +24,19 @@ const configuration = fileURLToPath(new URL('../../../config/', import.meta.url)
 const program = (name: string): string => fileURLToPath(new URL(`${name}/main.ts`, import.meta.url));
 const systemNamespace = 'moco-rollout-system';
 
-/** The delay between two checks whether the policy is in force. */
+/** The delay between two checks of whether the policy is in force. */
 const pollMilliseconds = 100;
 
-/** The programs that roll the fleet out. MOCO does it by partitions and needs no other program. */
+/** The ways to roll the fleet out: with one of two programs, or only with MOCO, which lowers the partitions itself. */
 export type RivalName = ProgramName | "MOCO's partitions";
 type ProgramName = 'controller' | 'plain loop';
 
 export interface InstallationOptions {
-  /** `real`: moco-controller itself, with databases that have no data. */
+  /** `real`: moco-controller itself, with databases that contain no data. */
   readonly moco: 'stand-in' | 'real';
-  /** A different build of it than the released one. */
+  /** A build of moco-controller that differs from the released one. */
   readonly mocoController?: string | undefined;
-  /** From the deletion of a pod to the end of its processes. */
+  /** The time from the deletion of a pod to the end of its processes. */
   readonly terminationSeconds: number;
 }
 
@@ -44,7 +44,7 @@ interface Parts {
   readonly controlPlane: ControlPlane;
   readonly access: Access;
   readonly guard: Guard;
-  /** MOCO and the nodes. */
+  /** The processes of MOCO and the nodes. */
   readonly around: Pids;
   readonly bundle: string;
   readonly kubeconfigs: Readonly<Record<ProgramName, string>>;
@@ -52,9 +52,9 @@ interface Parts {
 }
 
 /**
- * The environment of the compared programs on a separate control plane: the stand-ins in one process, this project's
- * CRD, RBAC and admission policy, which keeps StatefulSets at OnDelete for either program. Both programs use a
- * ServiceAccount, since the API server's fairness applies only to those.
+ * The environment of the compared programs on a separate control plane: the stand-ins in one process, and this
+ * project's CRD, RBAC and admission policy, which keeps StatefulSets at OnDelete for both programs. Both programs use a
+ * ServiceAccount, because the API server's fairness applies only to those.
  */
 export class Installation {
   readonly #parts: Parts;
@@ -107,7 +107,7 @@ export class Installation {
     }
   }
 
-  /** As the image runs it, with a lease as in `config/manager`. It has not started yet when this returns. */
+  /** Starts the controller as the image does, with a lease as in `config/manager`. Does not wait until it is ready. */
   async controller(flags: readonly string[]): Promise<MeasuredProcess> {
     const port = async (): Promise<string> => `127.0.0.1:${await freePort()}`;
     const words = [
@@ -115,7 +115,7 @@ export class Installation {
       this.#parts.bundle,
       `--kubeconfig=${this.#parts.kubeconfigs.controller}`,
       '--feature-gates=UpdateStrategyOnDelete=true',
-      // The plain loop has no such limits.
+      // Turned off, because the plain loop has neither of these two limits.
       '--max-concurrent-rollouts=0',
       '--verify-first-cluster=false',
       '--leader-elect',
@@ -127,7 +127,7 @@ export class Installation {
     return new MeasuredProcess(words, this.#parts.guard, theImage.environment);
   }
 
-  /** Resolves once it has listed everything. */
+  /** Starts the plain loop and waits until it has listed everything. */
   async plainLoop(): Promise<MeasuredProcess> {
     const { 'plain loop': kubeconfig } = this.#parts.kubeconfigs;
     const words = [program('plain-loop'), kubeconfig];
@@ -160,7 +160,7 @@ interface Around extends InstallationOptions, Access {
   readonly closers: (() => Promise<unknown>)[];
 }
 
-/** MOCO and the nodes. With the real moco-controller, the nodes and the databases run in this process. */
+/** Starts MOCO and the nodes. With the real moco-controller, the nodes and the databases run in this process. */
 async function startAround(around: Around): Promise<Pids> {
   const { moco, mocoController, terminationSeconds, controlPlane, guard, closers } = around;
   const nodesKubeconfig = await controlPlane.kubeconfigForUser('nodes');
@@ -191,7 +191,7 @@ async function startAround(around: Around): Promise<Pids> {
   return { 'moco-controller': real.pid };
 }
 
-/** It needs no roles: the benchmark does not measure its rights. */
+/** No fine-grained roles: the benchmark does not measure rights. */
 const plainLoopRights = `
 apiVersion: v1
 kind: ServiceAccount

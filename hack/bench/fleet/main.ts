@@ -11,8 +11,8 @@ import { type MeasuredFleet, measureFleet, type Place } from './measured-fleet.t
 import { type FleetBenchOptions, fleetCommand, mostClustersForRounds } from './settings.ts';
 import { tablesOf } from './tables.ts';
 
-// Fleets that all roll out at once on a real control plane, with the bundle as the image runs it and, for comparison,
-// with a plain loop.
+// Rolls out whole fleets at once on a real control plane: with the bundle, run as in the image, and for comparison with
+// a plain loop.
 
 const command = fleetCommand();
 
@@ -33,7 +33,7 @@ async function run(options: FleetBenchOptions): Promise<void> {
   progress('starting the control plane and the stand-ins');
   const installation = await Installation.open(options);
   const fleets: MeasuredFleet[] = [];
-  /** Written after each number of clusters, because the next one takes long and may never finish. */
+  /** Writes the results after each size, because the next one takes long and may never finish. */
   const write = (fleet: MeasuredFleet): Promise<void> => {
     fleets.push(fleet);
     const figures = figuresOf(fleets);

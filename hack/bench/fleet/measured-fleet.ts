@@ -6,16 +6,16 @@ import type { Installation, RivalName } from './installation.ts';
 
 // Measures all programs on a fleet of one size.
 
-/** Makes both programs comparable: the plain loop only waits for Ready. */
+/** Turns off the controller's additional waits, because the plain loop only waits for Ready. */
 const flags = ['--min-ready-seconds=0', '--replica-delay-grace-seconds=0', '--silent-member-grace-seconds=0'];
 
-/** All that is measured with one number of clusters. */
+/** All measurements with one number of clusters. */
 export interface MeasuredFleet {
   readonly clusters: number;
-  /** From creation to healthy; only if clusters were created. */
+  /** The time until new clusters were healthy. It was only measured if clusters were created. */
   readonly creationSeconds: number;
   readonly takeOverSeconds: number;
-  /** Missing for a rival that was not measured. */
+  /** Empty for a rival that was not measured. */
   readonly rollouts: Readonly<Record<RivalName, readonly FleetRollout[]>>;
 }
 
@@ -32,7 +32,7 @@ export interface Place {
 }
 
 /**
- * Grows the fleet to this size and rolls it out with every rival in turn, so that a slow machine affects all of them.
+ * Grows the fleet to this size and rolls it out with the rivals in turn, so that a slow machine affects all of them.
  */
 export async function measureFleet(
   place: Place,
@@ -61,7 +61,7 @@ async function byPlainLoop(place: Place, progress: (what: string) => void): Prom
   return rollout;
 }
 
-/** The controller releases every StatefulSet and exits. */
+/** Rolls out with MOCO's partitions. Before that, the controller releases every StatefulSet and exits. */
 async function byMoco(place: Place, progress: (what: string) => void): Promise<FleetRollout> {
   const { installation, clusters } = place;
   progress('releasing every cluster');
@@ -84,7 +84,7 @@ async function create({ clusters }: Place, count: number, progress: (what: strin
   await Promise.all([creating, healthy]);
 }
 
-/** Resolves once it has nothing left to do. */
+/** Starts the controller and resolves once it has nothing left to do. */
 async function start(
   { installation, clusters }: Place,
   progress: (what: string) => void,

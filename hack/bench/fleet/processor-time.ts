@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { processorSecondsOf } from '../runtime/measured-process.ts';
 
-/** Processes by their names in tables. */
+/** Process ids, by the names that the tables show. */
 export type Pids = Readonly<Record<string, number>>;
 
-/** Seconds of processor time: of each process since its start, of the machine since any fixed moment. */
+/** Seconds of processor time: of each process since its start, and of the machine since a fixed moment. */
 export interface ProcessorTime {
   readonly atMilliseconds: number;
   readonly seconds: Readonly<Record<string, number>>;
-  /** Of all processors and all processes together. */
+  /** The sum over all processors and all processes. */
   readonly machineSeconds: number;
 }
 
-/** Cores in use during a time: by each process, and by everything else on the machine. */
+/** Cores in use during a period: by each process, and by everything else on the machine. */
 export interface Cores {
   readonly of: Readonly<Record<string, number>>;
   readonly others: number;
@@ -21,7 +21,7 @@ export interface Cores {
 const ticksPerSecond = 100;
 const idleFields = [3, 4];
 
-/** From `/proc` (Linux). A process that has ended has used none. */
+/** Reads `/proc` (Linux). A process that has ended counts as zero. */
 export function processorTime(pids: Pids): ProcessorTime {
   const [total = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
   const fields = total.split(/\s+/).slice(1, 9).map(Number);

@@ -6,14 +6,14 @@ import type { AuditEvent } from '../../../test/support/control-plane/audit-log.t
 export const askers = ['controller', 'plain loop', 'MOCO', 'nodes', 'controller-manager', 'benchmark'] as const;
 export type Asker = (typeof askers)[number];
 
-/** How many requests of each kind, without watches. */
+/** The number of requests of each kind, without watches. */
 export interface Requests {
   readonly reads: number;
   /** Requests that succeeded, except those for Events and leases. */
   readonly writes: number;
   readonly events: number;
   readonly leases: number;
-  /** Answered with 409 or 429; no other refusals count. */
+  /** Responses with status 409 or 429; no other refusals count. */
   readonly refused: number;
 }
 
@@ -27,7 +27,7 @@ const tooManyRequests = 429;
 /** Counts a stream of events by user and kind of request. */
 export class RequestCount {
   readonly #counts = new Map<Asker, Requests>();
-  /** `create pods/eviction` and the like, of the rival that is measured. */
+  /** Requests such as `create pods/eviction`, sent by the rival that is measured. */
   readonly #kinds = new Map<string, number>();
   #applies = 0;
 

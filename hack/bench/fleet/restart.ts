@@ -1,8 +1,6 @@
 import type { NodesSettings } from '../../../test/support/nodes/settings.ts';
 
-/**
- * A member's restart that is as short as possible except for its termination, so that the control plane is the limit.
- */
+/** The shortest possible restart of a member, except for its termination. So the control plane limits the speed. */
 export function restartOf(terminationSeconds: number): Partial<NodesSettings> {
   return {
     stopMilliseconds: terminationSeconds * 1000,

@@ -3,21 +3,23 @@ import { ascendingNumbers, wholeNumber } from '../../program/run-program.ts';
 import { recordFlag } from '../record/record.ts';
 import type { RivalName } from './installation.ts';
 
+// The options of the fleet benchmark, and what they mean.
+
 export interface FleetBenchOptions {
-  /** How many clusters the fleet has in each measurement; ascending. */
+  /** The sizes of the fleet to measure, in clusters, in ascending order. */
   readonly clusters: readonly number[];
-  /** How often fleets of up to {@link mostClustersForRounds} are rolled out by each rival. */
+  /** How many times each rival rolls out a fleet of up to {@link mostClustersForRounds} clusters. */
   readonly rounds: number;
-  /** How many MySQLRolloutPolicies there are, one for each team. Every cluster belongs to a team. */
+  /** The number of MySQLRolloutPolicies. There is one for each team, and every cluster belongs to a team. */
   readonly policies: number;
   /** The programs that are measured in addition to the controller. */
   readonly rivals: readonly RivalName[];
   readonly moco: 'stand-in' | 'real';
-  /** A different build of moco-controller than the released one. */
+  /** A build of moco-controller that differs from the released one. */
   readonly mocoController?: string;
-  /** From the deletion of a pod to the end of its processes. */
+  /** The time from the deletion of a pod to the end of its processes. */
   readonly terminationSeconds: number;
-  /** The file for the tables and every number behind them. */
+  /** The file for the tables and all numbers behind them. */
   readonly record?: string;
 }
 
@@ -30,10 +32,12 @@ const rivalNames: Readonly<Record<string, RivalName>> = { 'plain-loop': 'plain l
 
 export const fleetCommand = (): Command =>
   new Command('hack/bench/fleet/main.ts')
-    .description('Rolls out fleets on a real control plane, by the bundle in dist/ and by a plain loop beside it.')
+    .description(
+      'Rolls out fleets on a real control plane, with the bundle in dist/ and, for comparison, with a plain loop.',
+    )
     .option(
       '--clusters <numbers>',
-      'clusters of three members, each number a measurement',
+      'numbers of clusters (of three members) to measure',
       ascendingNumbers(mostClusters),
       [10, 100, 1000],
     )
@@ -45,24 +49,30 @@ export const fleetCommand = (): Command =>
     )
     .option(
       '--policies <number>',
-      'MySQLRolloutPolicies, one a team, each for its own clusters',
+      'number of MySQLRolloutPolicies; each selects the clusters of one team',
       wholeNumber(0, mostPolicies),
       50,
     )
     .addOption(
-      new Option('--rivals <names>', `of ${Object.keys(rivalNames).join(' and ')}, beside the controller`)
+      new Option(
+        '--rivals <names>',
+        `programs to measure besides the controller: ${Object.keys(rivalNames).join(', ')}`,
+      )
         .argParser(rivalsOf)
         .default(['plain loop'], 'plain-loop'),
     )
     .addOption(
-      new Option('--moco <moco>', 'real is moco-controller itself, with databases without data')
+      new Option('--moco <moco>', 'real: moco-controller itself, with databases that contain no data')
         .choices(['stand-in', 'real'])
         .default('stand-in'),
     )
-    .option('--moco-controller <file>', 'another build of moco-controller than the released one, with --moco real')
+    .option(
+      '--moco-controller <file>',
+      'with --moco real: a build of moco-controller to use instead of the released one',
+    )
     .option(
       '--termination-seconds <number>',
-      'from the deletion of a pod to the end of its processes',
+      'time from the deletion of a pod to the end of its processes',
       wholeNumber(1, 300),
       2,
     )

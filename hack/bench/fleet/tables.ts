@@ -12,7 +12,7 @@ import type { Asker, Requests } from './requests.ts';
 
 const megabyte = 1_000_000;
 
-/** Every table of a run. */
+/** All tables of a run. */
 export function tablesOf(fleets: readonly MeasuredFleet[], figures: readonly Figure[]): readonly Table[] {
   return [limits(figures), growth(fleets), costs(fleets), processors(fleets), calls(fleets)];
 }
@@ -35,7 +35,7 @@ function columnsOf(fleets: readonly MeasuredFleet[]): readonly string[] {
   return ['', ...fleets.map(({ clusters }) => `${clusters} clusters`)];
 }
 
-/** The median of several rounds, with the lowest and the highest. */
+/** The median of several rounds, with the lowest and the highest value. */
 function spread(
   rollouts: readonly FleetRollout[],
   figure: (rollout: FleetRollout) => number,
@@ -51,7 +51,7 @@ function spread(
 const cost = (figure: keyof CostOfMember) => (rollout: FleetRollout) => costOfMember(rollout)[figure];
 const total = ({ cores }: FleetRollout): number => Object.values(cores.of).reduce((sum, one) => sum + one, 0);
 
-/** For all processes together: what one member costs the machine. */
+/** The processor time of all processes together, for each member. */
 const machineMilliseconds = ({ processorSeconds, clusters }: FleetRollout): number =>
   (Object.values(processorSeconds).reduce((sum, one) => sum + one, 0) * 1000) / (clusters * members);
 
@@ -63,7 +63,7 @@ const row = (what: string, rival: RivalName, figure: FigureOf, digits: number, u
   what,
   of: (fleet) => spread(fleet.rollouts[rival], figure, digits, unit),
 });
-/** Of the controller, then of the plain loop. */
+/** A row for the controller, then one for the plain loop. */
 const both = (what: string, figure: FigureOf, digits: number, unit = ''): readonly Row[] => [
   row(what, 'controller', figure, digits, unit),
   row('the same, plain loop', 'plain loop', figure, digits, unit),
@@ -77,9 +77,9 @@ const growthRows: readonly Row[] = [
   { what: "the controller's by MOCO's", of: (fleet) => percent(ratioOf(fleet, "MOCO's partitions")) },
   ...both('budgets that stayed closed for two minutes', ({ budgetsStuck }) => budgetsStuck, 0),
   ...both('slowest cluster by the median one', fairness, 2),
-  ...both('requests a second, everybody', ({ requestsPerSecond }) => requestsPerSecond, 0),
-  ...both('cores in use, everybody', total, 2),
-  ...both('processor time a member, everybody', machineMilliseconds, 0, ' ms'),
+  ...both('requests a second, all programs', ({ requestsPerSecond }) => requestsPerSecond, 0),
+  ...both('cores in use, all programs', total, 2),
+  ...both('processor time a member, all programs', machineMilliseconds, 0, ' ms'),
   ...both('processor time a member, controller', cost('processorMilliseconds'), 1, ' ms'),
   row('calls a member, controller', 'controller', cost('calls'), 1),
   row('writes a member, Events aside', 'controller', cost('writes'), 2),
@@ -92,7 +92,7 @@ const growthRows: readonly Row[] = [
   { what: 'adopted and complete after', of: ({ takeOverSeconds }) => `${takeOverSeconds.toFixed(0)} s` },
 ];
 
-/** What all programs cost for one member of the largest fleet. */
+/** The cost of each program for one member of the largest fleet. */
 function costs(fleets: readonly MeasuredFleet[]): Table {
   const largest = fleets.at(-1)?.rollouts;
   const cost = (what: string, rival: RivalName, asker: Asker, program: string): readonly (readonly string[])[] => {

@@ -6,7 +6,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Task } from './client.ts';
 
-// The thread of a client. It answers each message with its numbers so far.
+// The thread of a client. It answers each message with the numbers that it has collected.
 
 const loopback = '127.0.0.1';
 const pipelinedRequests = 8000;
@@ -16,7 +16,7 @@ const pauseMilliseconds = 100;
 
 const numbers: number[] = [];
 const taken = (): readonly number[] => numbers.splice(0);
-/** Replaced when the task has a single number that stays the same. */
+/** Replaced by a task that has only one number, such as a port. */
 let answer: () => readonly number[] = taken;
 
 const acts: { readonly [Kind in Task['kind']]: (task: Extract<Task, { kind: Kind }>) => Promise<void> } = {

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** What a client thread does: probe the program, or flood it. */
+/** What a client thread does: it probes the program, or floods it. */
 export type Task =
   | { readonly kind: 'probe'; readonly port: number }
   | { readonly kind: 'pipeline'; readonly port: number }
   | { readonly kind: 'webhook'; readonly port: number; readonly body: string }
-  /** The thread answers instead of asking: it is the agent of a pod. */
+  /** The thread does not send requests. It serves them, in place of the agent of a pod. */
   | { readonly kind: 'agent'; readonly body: string };
 
-/** A client in a thread of its own, so that its cost does not count as the program's. */
+/** A client in its own thread, so that its cost does not count as the program's. */
 export class Client {
   readonly #worker: Worker;
 
@@ -18,8 +18,8 @@ export class Client {
   }
 
   /**
-   * The numbers since the last call: the milliseconds of each probe, a number for each request, or the port that is
-   * served.
+   * The numbers since the last call: the milliseconds of each probe, one number for each request, or the port that the
+   * thread serves.
    */
   async taken(): Promise<readonly number[]> {
     this.#worker.postMessage('take');

@@ -3,7 +3,7 @@ import { bodyLimitBytes, mostValues } from '../../../src/admission/answer.ts';
 import type { Json } from '../../../src/base/json.ts';
 import { PodHttp } from '../../../src/kube/plain-http.ts';
 import { AgentDelayReader, agentTimeoutMilliseconds } from '../../../src/moco/agent.ts';
-import { projectPod } from '../../../src/moco/projections.ts';
+import { projectPod } from '../../../src/moco/pod-projection.ts';
 import type { PodRecord } from '../../../src/moco/records.ts';
 import { reviewOf } from '../../../test/admission/review.ts';
 import { Bench } from '../../../test/controller/bench.ts';
@@ -12,7 +12,7 @@ import { FakeWorld } from '../../../test/kube/fake-world.ts';
 import { Client, type Task } from './client.ts';
 import type { Victims } from './victims.ts';
 
-// Floods of requests by which hostile clients may try to stop the program, one for each port or peer.
+// Floods of requests with which hostile clients may try to block the program: one for each port or peer.
 
 export interface Flood {
   readonly name: string;
@@ -27,7 +27,7 @@ interface Running {
 const largestAnswerBytes = 512 * 1024;
 const agentsAtOnce = 4;
 
-/** Runs a task that sends from another thread. */
+/** Runs a task that sends requests from a separate thread. */
 function sending(task: Task): Running {
   const client = new Client(task);
   return {
@@ -39,7 +39,7 @@ function sending(task: Task): Running {
   };
 }
 
-/** Runs something in this thread again and again, once in each turn of the event loop. */
+/** Runs something in this thread repeatedly, once in each turn of the event loop. */
 function repeating(act: () => Promise<unknown>, atOnce = 1, end: () => Promise<unknown> = async () => {}): Running {
   const stopping = new AbortController();
   let times = 0;
@@ -60,17 +60,17 @@ function repeating(act: () => Promise<unknown>, atOnce = 1, end: () => Promise<u
   };
 }
 
-/** A review with the maximum number of bytes and values. */
+/** An admission review with the maximum number of bytes and values. */
 function largestReview(): string {
   const values = Array.from({ length: mostValues / 2 }, () => 0);
   const small = JSON.stringify(reviewOf({ options: { values } }));
   return JSON.stringify(reviewOf({ options: { values, text: 'x'.repeat(bodyLimitBytes - small.length - 100) } }));
 }
 
-/** Metrics that once took quadratic time to read: names of labels that never end. */
+/** Metrics that once took quadratic time to parse: label names that never end. */
 const hostileMetrics = (): string => `moco_instance_clone_count{${'a'.repeat(largestAnswerBytes - 100)}`;
 
-/** As many openings as a schedule may have, different ones after each edit. */
+/** Maintenance windows that open as often as the limits permit. Each edit changes the times at which they open. */
 const heavyWindows = (edit: number) =>
   Array.from({ length: 8 }, (_, index) => ({
     schedule: `${(edit + 7 * index) % 60} 0,4,8,12,16,20 * * *`,
@@ -98,7 +98,7 @@ export const floods: readonly Flood[] = [
       return repeating(
         async () => {
           const { kind } = await reader.read(asked, never);
-          if (kind !== 'unknown') throw new Error(`expected an answer that says nothing, got ${kind}`);
+          if (kind !== 'unknown') throw new Error(`expected no usable answer, got ${kind}`);
         },
         agentsAtOnce,
         async () => {

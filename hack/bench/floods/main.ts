@@ -5,10 +5,10 @@ import { type Table, textOf } from '../record/table.ts';
 import { type Flood, floods } from './floods.ts';
 import { Victims } from './victims.ts';
 
-// How long others wait while somebody floods the one thread that everything shares: a GET of /healthz, and the pass
-// over a cluster in another namespace. Each flood is compared with the same time without it.
+// Measures how long other work waits while a client floods the one thread that everything shares: a GET of /healthz,
+// and the pass over a cluster in another namespace. Each flood is compared with a quiet period of the same length.
 
-/** The longest delay that a tenant may cause for a pass of another namespace, and for a probe. */
+/** The longest delay that a tenant may cause, both for a probe and for a pass over a cluster in another namespace. */
 const mostDelayedMilliseconds = 1000;
 const settleMilliseconds = 1000;
 
@@ -55,13 +55,13 @@ async function measure({ name, start }: Flood, victims: Victims, milliseconds: n
   const flood = await start(victims);
   const flooded = await victims.longestWaits(milliseconds);
   const times = await flood.stop();
-  // What has already been sent may still be waiting to be read.
+  // Requests of the flood may still be waiting for their answers.
   await victims.longestWaits(settleMilliseconds);
-  if (times === 0) throw new Error(`expected a flood of ${name}, nothing came through`);
+  if (times === 0) throw new Error(`expected a flood of ${name}, but no request arrived`);
   return { flood: name, times, quiet, flooded };
 }
 
-/** A wait that was not measured is NaN, and counts as missed. */
+/** Whether the flood delayed other work for too long. NaN (not measured) counts as too long. */
 function isMissed({ quiet, flooded }: Measured): boolean {
   const later = [flooded.probe - quiet.probe, flooded.pass - quiet.pass];
   return !later.every((milliseconds) => milliseconds < mostDelayedMilliseconds);

@@ -5,13 +5,16 @@ import { ServedWebhook } from '../../../test/admission/served-webhook.ts';
 import { Bench, type Process } from '../../../test/controller/bench.ts';
 import { Client } from './client.ts';
 
-// The program under a flood, and probes of what it has to do meanwhile.
+// The program under a flood, and probes of the work that it has to do meanwhile.
 
 const clusters = 1000;
 const loopback = { host: '127.0.0.1', port: 0 };
 const pauseMilliseconds = 100;
 
-/** What the program serves, and a cluster that nobody floods, all in this thread; its clients run in other threads. */
+/**
+ * The program's servers, and the reconciler of a cluster that is not flooded, all in this thread. The clients run in
+ * other threads.
+ */
 export class Victims {
   readonly webhook: ServedWebhook;
   readonly #metrics: RunningHttpServer;
@@ -51,7 +54,9 @@ export class Victims {
     return this.#metrics.address.port;
   }
 
-  /** In milliseconds, during the given time: from when a GET or a pass was due until it had ended. */
+  /**
+   * The longest times, in milliseconds, from when a GET or a pass was due until it had ended, during the given period.
+   */
   async longestWaits(milliseconds: number): Promise<{ readonly probe: number; readonly pass: number }> {
     await this.#prober.taken();
     const end = performance.now() + milliseconds;

@@ -6,14 +6,14 @@ import { type ClusterBuilder, cluster } from '../../../test/core/cluster-builder
 import { member } from '../../../test/core/member-builder.ts';
 import type { Operation } from './operation.ts';
 
-/** A decision about a cluster, and its maximum median time. */
+/** A decision about a cluster, and the limit for its median time. */
 export interface DecideCase {
   readonly operation: Operation;
   readonly limitNanoseconds: number | null;
 }
 
 const limitsNanoseconds: Readonly<Record<number, number>> = { 3: 5_000, 9: 20_000 };
-/** Different clusters, as in a fleet, so that no decision can reuse anything of the one before. */
+/** The number of different clusters, as in a fleet, so that no decision can reuse the data of the previous decision. */
 const clusters = 16;
 const times = 160_000;
 /** The empty operation is so short that it has to be measured many times. */
@@ -33,7 +33,7 @@ const situations: Readonly<Record<string, (replicas: number) => ClusterBuilder>>
 type Decide = (snapshot: ClusterSnapshot, policy: RolloutPolicy) => Decision;
 
 const decided = decide(cluster(1).facts(), defaultPolicy);
-/** Stored so that nothing is optimized away. */
+/** Stored so that the compiler does not optimize the decision away. */
 let last = decided;
 
 export const decideCases: readonly DecideCase[] = [1, 3, 5, 9].flatMap((replicas) =>

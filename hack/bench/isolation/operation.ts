@@ -7,12 +7,12 @@ import { percentile, spreadOf } from '../record/spread.ts';
 setFlagsFromString('--expose-gc');
 export const collectGarbage = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void;
 
-/** An operation to measure. Its setup for each run is not measured. */
+/** An operation to measure. Its setup for each sample is not measured. */
 export interface Operation {
   readonly name: string;
   /**
-   * How often it runs in one sample: for at least a tenth of a second, because Linux accounts a thread's time every 4
-   * ms.
+   * How many times the operation runs in one sample. A sample must take at least a tenth of a second, because Linux
+   * updates the processor time of a thread every 4 ms.
    */
   readonly times: number;
   /** Prepares one sample; calling the result runs the operation `times` times. */
@@ -21,9 +21,9 @@ export interface Operation {
 
 /** The cost of one run. */
 export interface Cost {
-  /** Processor time of this thread, however busy the machine is; one value for each sample. */
+  /** Processor time of this thread, which does not depend on how busy the machine is; one value for each sample. */
   readonly nanoseconds: readonly number[];
-  /** Allocated on the heap, kept or not; one value for each sample. */
+  /** Bytes allocated on the heap, whether or not they were freed; one value for each sample. */
   readonly bytes: readonly number[];
 }
 
@@ -32,7 +32,7 @@ const warmUpSamples = 3;
 const nanosecondsPerMicrosecond = 1000;
 const heapSamples = 5;
 
-/** Time and allocations separately, since reading the heap's size takes time. */
+/** Measures time and allocations separately, because reading the size of the heap takes time. */
 export async function costOf(operation: Operation): Promise<Cost> {
   const { times, prepare } = operation;
   const nanoseconds: number[] = [];
@@ -48,7 +48,7 @@ export async function costOf(operation: Operation): Promise<Cost> {
   return { nanoseconds, bytes };
 }
 
-/** Bytes by which the used heap has grown, plus those that were collected meanwhile. */
+/** Bytes by which the used heap has grown, plus those that were collected in the meantime. */
 async function allocatedBy(run: () => void | Promise<void>): Promise<number> {
   const profiler = new GCProfiler();
   collectGarbage({ type: 'minor' });
@@ -64,7 +64,7 @@ async function allocatedBy(run: () => void | Promise<void>): Promise<number> {
   return after - before + collected.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** Bytes that each run leaves behind, averaged over many runs. */
+/** Bytes that each run leaks, averaged over many runs. */
 export async function keptOf({ times, prepare }: Operation): Promise<number> {
   const run = prepare();
   const used = async (): Promise<number> => {

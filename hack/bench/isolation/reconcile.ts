@@ -5,7 +5,7 @@ import type { Operation } from './operation.ts';
 
 // The passes whose cost is measured.
 
-/** A whole pass of the reconciler, compared with only the same calls to the stand-in of the API server. */
+/** A whole pass of the reconciler, compared with the same calls to the stand-in of the API server alone. */
 export interface ReconcileCase {
   readonly operation: Operation;
   readonly beside: Operation;
@@ -14,9 +14,9 @@ export interface ReconcileCase {
 }
 
 const restingTimes = 4_000;
-/** By this time holds have been reported. */
+/** Long enough for every hold to be reported in the status. */
 const holdMilliseconds = 120_000;
-/** Each runs on an API server of its own, because its effects happen only once. */
+/** Each run has its own API server, because a step can be performed only once. */
 const stepTimes = 200;
 
 /** A cluster with nothing to do and a current status; `hold` is its hold, if any. */
@@ -42,7 +42,7 @@ async function resting(what: string, bench: Bench, hold?: string): Promise<Recon
   };
 }
 
-/** A reconciliation with one or more steps: confirmed by reads, recorded, done. */
+/** A reconciliation that performs one or more steps. The program confirms, records and performs each step. */
 async function stepping(what: string, steps: readonly string[], arranged: () => Bench): Promise<ReconcileCase> {
   const ready = (): Ready => {
     const bench = arranged();
@@ -96,7 +96,7 @@ function withReplicasUpdated(): Bench {
   return bench;
 }
 
-/** The same as in the client: the answer is read as text and parsed. */
+/** Sends the requests as the client does: reads each answer as text and parses it. */
 async function replay({ server }: Bench, requests: readonly ExchangeRequest[]): Promise<void> {
   for (const request of requests) {
     const { body } = await server.exchange(request);

@@ -1,4 +1,4 @@
-/** A measured value, and the limit that it has to keep. */
+/** A measured value, with the limit that it must keep. */
 export interface Figure {
   readonly what: string;
   readonly value: number;
@@ -6,7 +6,7 @@ export interface Figure {
   readonly digits: number;
   /** In the unit of the figure. */
   readonly limit?: number | undefined;
-  /** How the value has to compare with the limit; below it by default. */
+  /** How the value must compare with the limit; `<` by default. */
   readonly sense?: '<' | '≤' | '≥';
 }
 
@@ -16,7 +16,7 @@ export const shown = ({ value, digits, unit }: Figure): string => `${value.toFix
 export const limitOf = ({ limit, unit, sense = '<' }: Figure): string =>
   limit === undefined ? '' : `${sense} ${limit} ${unit}`.trim();
 
-/** A figure that was not measured, NaN, misses its limit. */
+/** Whether the figure misses its limit. NaN (not measured) misses any limit. */
 export function isMissed({ value, limit, sense = '<' }: Figure): boolean {
   if (limit === undefined) return false;
   const isWithin = { '<': value < limit, '≤': value <= limit, '≥': value >= limit }[sense];

@@ -6,20 +6,20 @@ import { fileURLToPath } from 'node:url';
 import { Option } from 'commander';
 import type { Table } from './table.ts';
 
-// The record of a benchmark run in docs/performance.
+// The record of a benchmark run in hack/bench/results.
 
-/** One run of a benchmark, in the format of the files in docs/performance. */
+/** One run of a benchmark, in the format of the files in hack/bench/results. */
 export interface BenchRecord {
   /** The name of the file, without `.json`. */
   readonly name: string;
-  /** As typed at the root of the repository, without the output options. */
+  /** The command as typed at the root of the repository, without the output options. */
   readonly command: string;
-  /** Of the run's start: YYYY-MM-DD. */
+  /** When the run started: YYYY-MM-DD. */
   readonly date: string;
   /** The commit that was checked out, with `-dirty` if the sources differed from it. */
   readonly commit: string;
   readonly machine: Machine;
-  /** The load average of one minute. */
+  /** The load average over one minute. */
   readonly loadAverage: { readonly before: number; readonly after: number };
   readonly nodeVersion: string;
   readonly tables: readonly Table[];
@@ -38,12 +38,12 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** The folders that affect what a benchmark measures. */
 const measured = ['src', 'hack', 'config', 'package-lock.json', 'Dockerfile'];
 const indentation = 1;
-/** Flags that name where the output goes. */
+/** Flags that only determine where the output goes. */
 const outputs = ['--record', '--output'];
 
-/** Where a benchmark writes its numbers. */
+/** The option for the file to which a benchmark writes its numbers. */
 export const recordFlag = (): Option =>
-  new Option('--record <file>', 'write the numbers into that file, as docs/performance has them');
+  new Option('--record <file>', 'write the numbers into that file, in the format of hack/bench/results');
 
 /** A benchmark that has started. {@link Recording.write} writes its results at the end. */
 export class Recording {
@@ -54,12 +54,12 @@ export class Recording {
     load: loadNow(),
   };
 
-  /** @param name the file in docs/performance, without `.json` */
+  /** @param name the name of the file in hack/bench/results, without `.json` */
   constructor(name: string) {
     this.#name = name;
   }
 
-  /** The run so far. `raw` must be serializable as JSON. */
+  /** The results so far. `raw` must be serializable as JSON. */
   record(tables: readonly Table[], raw: unknown): BenchRecord {
     const { date, commit, load } = this.#begun;
     return {
@@ -75,7 +75,7 @@ export class Recording {
     };
   }
 
-  /** Writes the run into a file if that was requested, and creates its folders. */
+  /** Writes the results into a file if one is given, and creates its folders. */
   async write(file: string | undefined, tables: readonly Table[], raw: unknown): Promise<void> {
     if (file === undefined) return;
     await mkdir(dirname(file), { recursive: true });
@@ -83,7 +83,7 @@ export class Recording {
   }
 }
 
-/** One line with the machine and the date for readers of the figures. */
+/** One line about the machine and the date, for readers of the figures. */
 export function originOf(record: Omit<BenchRecord, 'tables' | 'raw'>): string {
   const { machine, loadAverage, nodeVersion, date, commit } = record;
   const gigabytes = Math.round(machine.memoryBytes / 1e9);
@@ -94,7 +94,7 @@ export function originOf(record: Omit<BenchRecord, 'tables' | 'raw'>): string {
   ].join(', ');
 }
 
-/** `argv` as in `process.argv`. */
+/** The command in the form that records use. `argv` has the form of `process.argv`. */
 export function commandOf([, program = '', ...rest]: readonly string[]): string {
   const more = outputs.reduce<readonly string[]>(without, rest);
   return ['hack/node.sh', relative(root, program), ...more].join(' ');
@@ -105,9 +105,9 @@ function without(words: readonly string[], flag: string): readonly string[] {
   return (at === -1 ? words : words.toSpliced(at, 2)).filter((word) => !word.startsWith(`${flag}=`));
 }
 
-/** Prints arrays of plain values on one line, because there are many samples. */
+/** Writes each array of plain values on one line, because there are many samples. */
 export function jsonOf(record: BenchRecord): string {
-  // A line break is never inside a string.
+  // A line break in this JSON is never inside a string.
   const short = JSON.stringify(record, null, indentation).replaceAll(
     /\[\n\s+([^[\]{}]*?)\n\s+\]/g,
     (_, items: string) => `[${items.replaceAll(/,\n\s+/g, ', ')}]`,
@@ -120,7 +120,7 @@ function machine(): Machine {
     processor: cpus()[0]?.model.trim() ?? 'unknown',
     cores: cpus().length,
     memoryBytes: totalmem(),
-    // The rest of the release string names who built it.
+    // The rest of the release string shows who built the kernel.
     kernel: release().split('-', 1)[0] ?? '',
   };
 }
@@ -136,7 +136,7 @@ function commitNow(): string {
     const isDirty = git('status', '--porcelain', '--', ...measured) !== '';
     return `${git('rev-parse', '--short=12', 'HEAD')}${isDirty ? '-dirty' : ''}`;
   } catch {
-    // Not a checkout.
+    // The project is not in a Git checkout.
     return 'unknown';
   }
 }

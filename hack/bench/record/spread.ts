@@ -5,14 +5,14 @@ export interface Spread {
   readonly highest: number;
 }
 
-/** NaN everywhere if there are no values. */
+/** All values are NaN if there are no measurements. */
 export function spreadOf(values: readonly number[]): Spread {
   return { lowest: percentile(values, 0), median: median(values), highest: percentile(values, 1) };
 }
 
 /**
- * The smallest value that at least this part (0 to 1) of all values does not exceed (nearest rank); NaN if there are no
- * values.
+ * The smallest value that is not exceeded by at least this part (0 to 1) of all values (nearest rank); NaN if there are
+ * no values.
  */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);

@@ -1,16 +1,16 @@
-/** A table of figures as printed and as in the document, with formatted cells and units. */
+/** A table of figures, as printed and as in the document. Its cells are formatted and include units. */
 export interface Table {
-  /** Its place in the document, `<name of the record>/<this>`: `idle`. */
+  /** The second half of its name in the document: `idle` in `RECORD/idle`, where RECORD is the name of the record. */
   readonly name: string;
   /** One line that describes the figures. */
   readonly title: string;
-  /** The first column describes the row; the others have figures. */
+  /** The first column describes the row; the others contain figures. */
   readonly columns: readonly string[];
-  /** Each as long as `columns`; an empty cell has no figure. */
+  /** Each row is as long as `columns`; an empty cell means that there is no figure. */
   readonly rows: readonly (readonly string[])[];
 }
 
-/** For a terminal: the first column to the left, figures to the right. */
+/** The table for a terminal: the first column is left-aligned, figures are right-aligned. */
 export function textOf({ title, columns, rows }: Table): string {
   const all = [columns, ...rows];
   const widths = columns.map((_, index) => Math.max(...all.map((row) => (row[index] ?? '').length)));
@@ -22,7 +22,7 @@ export function textOf({ title, columns, rows }: Table): string {
   return [title, ...all.map((row) => `  ${line(row)}`)].join('\n');
 }
 
-/** For the document, without the title, because the document has its own text. */
+/** The table for the document, without the title, because the document has its own text. */
 export function markdownOf({ columns, rows }: Table): string {
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

@@ -6,11 +6,11 @@ import { type Table, textOf } from '../record/table.ts';
 import { play, type Result, type Row } from './play.ts';
 import { failures, healthy, type Way, ways } from './ways.ts';
 
-// Plays the same rollout in every way in which a StatefulSet of MOCO can be updated, in virtual time, next to the
-// shortest possible time for restarting one member after another.
+// Simulates the same rollout with every method of updating a StatefulSet of MOCO, in virtual time, and compares them
+// with the shortest possible time, in which the members restart one after another.
 
 const seeds = ['1', '2', '3'];
-/** The maximum for the judged way, relative to its limit. */
+/** The limit for the judged method, relative to the shortest possible time. */
 const mostRatio = 1.03;
 const judged = 'OnDelete';
 
@@ -53,8 +53,8 @@ function titleOf({ scenario, members, restartSeconds }: Row): string {
 }
 
 /**
- * For how many seconds the way that is judged keeps healthy members unavailable, one after another, plus the time for
- * which a switchover blocks commits.
+ * The shortest possible time: for how many seconds the judged method keeps healthy members unavailable, added up, plus
+ * the seconds for which a switchover blocks commits.
  */
 function limitOf(measured: readonly Measured[], { members, restartSeconds }: Row): number {
   const one = measured.find(
@@ -116,7 +116,7 @@ function tablesOf(measured: readonly Measured[]): readonly Table[] {
   ];
 }
 
-/** A sentence for each figure in which the judged way misses its limit. */
+/** A sentence for each figure in which the judged method misses its limit. */
 function missedOf(measured: readonly Measured[]): readonly string[] {
   return measured
     .filter(({ way }) => way.title === judged)

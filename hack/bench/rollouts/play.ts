@@ -1,41 +1,46 @@
 import { pods } from '../../../src/kube/resource.ts';
 import { setImage } from '../../../test/verification/simulation/acts-of-people.ts';
 import { plainCircumstances } from '../../../test/verification/simulation/circumstances.ts';
-import { clusterName, namespace, Simulation } from '../../../test/verification/simulation/simulation.ts';
+import { clusterName, Simulation, soleNamespace } from '../../../test/verification/simulation/simulation.ts';
 import { isUpdated, participates, primaryOf, updateRevisionOf } from '../../../test/verification/witness/member.ts';
 import type { Moment } from '../../../test/verification/witness/moment.ts';
 import { backupMilliseconds, newImage, type Playing, type Scenario, type Way } from './ways.ts';
 
-// Plays one rollout in virtual time and measures it.
+// Simulates one rollout in virtual time and measures it.
 
-/** A row of every table. */
+/** The circumstances that one row of a table shows. */
 export interface Row {
   readonly scenario: Scenario;
   readonly members: number;
-  /** From SIGTERM to readiness, in the model of the nodes. */
+  /** The time from SIGTERM to readiness, in the model of the nodes. */
   readonly restartSeconds: number;
 }
 
 /** The result of one rollout. */
 export interface Result {
-  /** From the change until every member works at the new revision for the first time; `null` if that never happens. */
+  /** The time from the change until every member participates at the new revision; `null` if that never happens. */
   readonly seconds: number | null;
-  /** How long members were away, added up. */
+  /** How long members were unavailable, added up. */
   readonly memberSecondsAway: number;
   readonly secondsWithoutCommits: number;
   readonly moves: number;
   readonly mostAway: number;
-  /** Members that went down while the backup ran, after the first. */
+  /**
+   * The number of members that went down during the backup. The backup starts when the first member goes down, which
+   * does not count.
+   */
   readonly duringBackup: number;
 }
 
 const lookMilliseconds = 10;
-/** MOCO's partitions take up to 45 s for each member. A way that has not ended by then waits forever. */
+/**
+ * Far longer than the 45 s for each member that MOCO's partitions can take. After this time a method counts as stuck.
+ */
 const patienceMilliseconds = 15 * 60_000;
 
 const circumstances = { ...plainCircumstances, moco: { notice: 5, healthyTrue: 20 }, lagMilliseconds: 5 };
 
-/** Plays one rollout in virtual time, the same for the same seed. */
+/** Simulates one rollout in virtual time. The same seed gives the same result. */
 export async function play(row: Row, way: Way, seed: string): Promise<Result> {
   const restart = 1000 * row.restartSeconds;
   const simulation = new Simulation({
@@ -97,7 +102,7 @@ class Rollout implements Playing {
 
   async until(sentence: string, condition: () => boolean): Promise<void> {
     const came = await this.simulation.clock.runUntil(condition, patienceMilliseconds);
-    if (!came) throw new Error(`Expected ${sentence}, it did not come to that: ${this.#row.scenario.title}`);
+    if (!came) throw new Error(`Expected ${sentence}, but that did not happen: ${this.#row.scenario.title}`);
   }
 
   away(): readonly number[] {
@@ -114,7 +119,7 @@ class Rollout implements Playing {
     this.#moment.members.some((member) => member.ordinal === ordinal && isUpdated(this.#moment, member));
 
   get #moment(): Moment {
-    return this.simulation.witness.latest(`${namespace}/${clusterName}`);
+    return this.simulation.witness.latest(`${soleNamespace}/${clusterName}`);
   }
 
   #isWhole(): boolean {
@@ -133,7 +138,7 @@ class Rollout implements Playing {
     } else if (nowMilliseconds < this.#backupUntil) this.#counts.duringBackup += 1;
   }
 
-  /** Observes from now on, until virtual time stops. */
+  /** Observes the cluster from now on, until virtual time stops. */
   #lookOn(): void {
     const counts = this.#counts;
     const away = this.away().length;

@@ -9,30 +9,30 @@ import {
   setImage,
 } from '../../../test/verification/simulation/acts-of-people.ts';
 import type { Circumstances } from '../../../test/verification/simulation/circumstances.ts';
-import { namespace, type Simulation } from '../../../test/verification/simulation/simulation.ts';
+import { type Simulation, soleNamespace } from '../../../test/verification/simulation/simulation.ts';
 
-// The ways to update a StatefulSet, and the circumstances in which they are compared.
+// The methods of updating a StatefulSet, and the circumstances in which they are compared.
 
 const second = 1000;
 export const newImage = 'mysql:8.4.9';
 const badImage = 'mysql:8.4.8-missing';
 const longerThanAny = 24 * 3600 * second;
 const badMilliseconds = 5 * second;
-/** Longer than a member's restart, so that the rollout has to wait. */
+/** Longer than the restart of a member, so that the rollout has to wait. */
 export const backupMilliseconds = 30 * second;
 
-/** A way to update a StatefulSet: a column of every table. */
+/** A method of updating a StatefulSet. Each table has a column for it. */
 export interface Way {
   readonly title: string;
   readonly mode: Circumstances['mode'];
   /** Settings of the MySQLRollout. */
   readonly settings?: Json;
-  /** With fewer members it is the same as the previous circumstance. */
+  /** The fewest members with which this method differs from the previous one. */
   readonly leastMembers: number;
   readonly before?: (simulation: Simulation) => void;
 }
 
-/** In the order of the columns. */
+/** The methods in the order of the columns. */
 export const ways: readonly Way[] = [
   {
     title: 'native',
@@ -46,18 +46,18 @@ export const ways: readonly Way[] = [
   { title: 'OnDelete, 2', mode: 'OnDelete', settings: { maxUnavailable: 2 }, leastMembers: 5 },
 ];
 
-/** The circumstances of a rollout: a row of every table. */
+/** The circumstances of a rollout. Each table has a row for them. */
 export interface Scenario {
   readonly title: string;
-  /** Runs before anything is counted; resolves once the circumstance has been created. */
+  /** Runs before anything is counted. Resolves once the circumstances have been created. */
   readonly before?: (play: Playing) => Promise<void>;
-  /** Runs before the timed change, while members are already counted. */
+  /** Runs right before the measured change. The time for which members are unavailable is already counted. */
   readonly first?: (play: Playing) => Promise<void>;
   /** Called as soon as a member is terminating. */
   readonly whenOneGoes?: (play: Playing) => void;
 }
 
-/** A rollout that is being played. */
+/** A rollout in a running simulation. */
 export interface Playing {
   readonly simulation: Simulation;
   readonly until: (sentence: string, condition: () => boolean) => Promise<void>;
@@ -69,7 +69,7 @@ export interface Playing {
 
 function breaks(ordinal: number, container: string): (play: Playing) => void {
   return ({ simulation: { kubelets } }) =>
-    void kubelets.fault(namespace, podName(ordinal), withContainerFault(container, 'crashLoop'));
+    void kubelets.fault(soleNamespace, podName(ordinal), withContainerFault(container, 'crashLoop'));
 }
 
 const pass = ({ simulation: { clock } }: Playing, milliseconds: number): Promise<boolean> =>
@@ -77,7 +77,10 @@ const pass = ({ simulation: { clock } }: Playing, milliseconds: number): Promise
 
 export const healthy: Scenario = { title: 'healthy' };
 
-/** In the order of the rows. Member 1 of three or five is a replica that no way updates first or last. */
+/**
+ * The circumstances in the order of the rows. Member 1 of three or five is a replica that no method updates first or
+ * last.
+ */
 export const failures: readonly Scenario[] = [
   {
     title: 'a stale member is down',

@@ -2,11 +2,11 @@ import type { Guard } from '../../../test/support/control-plane/guard.ts';
 import { MeasuredProcess } from './measured-process.ts';
 import { bundle } from './variants.ts';
 
-/** Seconds from the start of a process. */
+/** Seconds from the start of a process to each of these moments. */
 export interface ColdStart {
   readonly synced: number;
   readonly firstDecision: number;
-  /** Every cluster has been decided about. */
+  /** The first decision about the last of all clusters. */
   readonly lastDecision: number;
 }
 
@@ -15,7 +15,7 @@ const starts = 5;
 const anythingDecided = '"rule":';
 const withEveryLine = '--log-level=debug';
 
-/** Starts the image's program several times on a fleet that it has already adopted. */
+/** Starts the program as the image does, several times, on a fleet that it has already adopted. */
 export async function measureColdStarts(
   flags: readonly string[],
   clusters: number,

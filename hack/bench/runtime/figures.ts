@@ -3,7 +3,7 @@ import type { Idle } from './idle.ts';
 
 const megabyte = 1_000_000;
 
-/** How a figure is calculated from the measurements, in its unit. */
+/** How to calculate a figure from the measurements, in its unit. */
 export interface Measure<Measured> {
   readonly what: string;
   readonly unit: string;

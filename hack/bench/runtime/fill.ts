@@ -11,7 +11,7 @@ export interface FleetSize {
 
 const atOnce = 16;
 
-/** Creates a fleet, including statuses, in an API server without controllers, which would change it. */
+/** Creates a fleet, including statuses, in an API server without controllers, because those would change it. */
 export async function fill(client: ObjectClient, size: FleetSize): Promise<void> {
   for (let index = 0; index < size.namespaces; index += 1) {
     await client.create(namespaces, {}, { metadata: { name: fleetNamespace(index) } });
@@ -28,7 +28,7 @@ async function fillOne(client: ObjectClient, index: number, size: FleetSize): Pr
   for (const pod of fleet.pods) await create(client, pods, ownedBy(pod, statefulSetUid));
 }
 
-/** Resolves to its uid. */
+/** Resolves to the uid of the created object. */
 async function create(client: ObjectClient, kind: ResourceKind, object: FleetObject): Promise<string> {
   const { name, namespace = '' } = object.metadata;
   const created = await client.create<{ metadata: { uid: string } }>(kind, { namespace }, object);

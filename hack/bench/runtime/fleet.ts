@@ -3,7 +3,7 @@ import { recorded } from '../../../test/controller/moco-objects.ts';
 
 // The objects of an idle fleet, derived from recorded ones.
 
-/** An object as sent. */
+/** An object in the form in which it is sent to the API server. */
 export interface FleetObject {
   readonly metadata: {
     readonly name: string;
@@ -15,7 +15,7 @@ export interface FleetObject {
   readonly [field: string]: unknown;
 }
 
-/** One healthy, adopted cluster of three members with nothing due. */
+/** One healthy, adopted cluster of three members. Nothing is due. */
 export interface FleetCluster {
   readonly cluster: FleetObject;
   readonly statefulSet: FleetObject;
@@ -29,7 +29,7 @@ const namespaceOfRecording = 'default';
 
 export const fleetNamespace = (index: number): string => `fleet-${index}`;
 
-/** Like the recorded objects of the real API server (a pod of 7 KB), under other names. */
+/** Objects like those recorded from a real API server (a pod of 7 KB), with different names. */
 export function fleetCluster(index: number, namespaces: number): FleetCluster {
   const name = `db-${index}`;
   const namespace = fleetNamespace(index % namespaces);
@@ -49,7 +49,7 @@ export function fleetCluster(index: number, namespaces: number): FleetCluster {
   };
 }
 
-/** With the uid of its owner, as garbage collection requires. */
+/** The object with the uid of its owner, which garbage collection requires. */
 export function ownedBy(object: FleetObject, uid: string): FleetObject {
   const { metadata } = object;
   return {
@@ -58,7 +58,7 @@ export function ownedBy(object: FleetObject, uid: string): FleetObject {
   };
 }
 
-/** The recorded pod, which is the primary, as one of three. */
+/** A member that is a copy of the recorded pod, which is a primary. */
 function memberOf(ordinal: number): object {
   const { metadata } = recorded.pod;
   const name = `moco-${nameOfRecording}-${ordinal}`;

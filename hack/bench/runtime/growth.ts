@@ -3,12 +3,12 @@ import type { Table } from '../record/table.ts';
 import { idleFigures, type Measure } from './figures.ts';
 import type { AtRest, Idle } from './idle.ts';
 
-/** What was measured with this number of clusters, with the program as the image runs it. */
+/** The measurements with this number of clusters, for the program as the image runs it. */
 export interface GrownFleet extends AtRest {
   readonly clusters: number;
 }
 
-/** Uses the image's command, the only variant that is measured there. */
+/** Adapts a figure to the image's command, which is the only variant measured here. */
 const ofImage = ({ of, ...figure }: Measure<Idle>): Measure<AtRest> => ({
   ...figure,
   of: ({ idle: [image] }) => (image === undefined ? Number.NaN : of(image)),
@@ -40,8 +40,8 @@ const curves: readonly Measure<AtRest>[] = [
 ];
 
 /**
- * Each figure for each number of clusters, and the exponent *e* between neighbors: the figure grows like the number of
- * clusters to the power of *e*.
+ * Each figure for each number of clusters, and an exponent *e* between adjacent sizes: the figure grows like the number
+ * of clusters to the power of *e*.
  */
 export function growthTable(fleets: readonly GrownFleet[]): Table {
   const pairs = fleets.slice(1).map((larger, index) => [fleets[index] ?? larger, larger] as const);

@@ -26,7 +26,7 @@ export interface Idle {
   readonly listing: Listing;
   readonly seconds: number;
   readonly cores: number;
-  /** One value for each second. */
+  /** One value for each second of the measurement. */
   readonly residentBytes: readonly number[];
   readonly scrapeMilliseconds: readonly number[];
 }
@@ -39,13 +39,13 @@ export interface AtRest {
   readonly reconnect: Reconnect;
 }
 
-/** A fleet, and how long the idle program is watched. */
+/** A fleet, and how long to watch the idle program. */
 export interface RestingFleet extends FleetSize {
   readonly idleSeconds: number;
 }
 
 /**
- * Measures each variant in turn on a real API server that has nothing but the fleet, then cold starts and the command
+ * Measures each variant in turn on a real API server that contains only the fleet, then cold starts and the command
  * line.
  */
 export async function measureIdle(
@@ -64,7 +64,7 @@ export async function measureIdle(
     ],
   });
   try {
-    // Controllers would change the fleet.
+    // The controllers would change the fleet.
     await controlPlane.killControllerManager();
     progress(`creating ${options.clusters} clusters`);
     const { client, connection } = accessWith(controlPlane.adminKubeconfig);
@@ -93,14 +93,17 @@ export async function measureIdle(
   }
 }
 
-/** Without the rate limit, which would take minutes with a large fleet and is not measured here. */
+/**
+ * Adopts the fleet without a rate limit. With the limit, a large fleet would take minutes, and the limit is not
+ * measured here.
+ */
 async function adopt(flags: readonly string[], guard: Guard): Promise<void> {
   const noLimit = ['--kube-api-qps=10000', '--kube-api-burst=10000'];
   const { program } = await listed(bundle, [...flags, ...noLimit], guard, '"starting"');
   await program.stop();
 }
 
-/** As `config/manager` starts it, with its lease and the kubeconfig of its ServiceAccount. */
+/** The flags of `config/manager`, including the flags for its lease, with the kubeconfig of the ServiceAccount. */
 async function flagsOn(kubeconfig: string): Promise<readonly string[]> {
   const address = async (): Promise<string> => `127.0.0.1:${await freePort()}`;
   return [

@@ -8,11 +8,11 @@ import { measureIdle } from './idle.ts';
 import { findingsOf } from './table.ts';
 import { bundle, variants } from './variants.ts';
 
-// Measures what an idle fleet costs: memory, processor time and start of the bundle in dist/, as the image runs it and
-// in other ways; or how these grow with the fleet.
+// Measures what an idle fleet costs: memory, processor time and start-up of the bundle in dist/, as the image runs it
+// and with other options. With several sizes it measures how these figures grow with the fleet.
 
 interface Options {
-  /** How many clusters the fleet has in each measurement; ascending. */
+  /** The sizes of the fleet to measure, in clusters, in ascending order. */
   readonly clusters: readonly number[];
   readonly namespaces: number;
   readonly idleSeconds: number;
@@ -22,12 +22,17 @@ interface Options {
 const command = new Command('hack/bench/runtime/main.ts')
   .option(
     '--clusters <numbers>',
-    'clusters of three members; several numbers show how each figure grows',
+    'numbers of clusters (of three members); several numbers show how each figure grows',
     ascendingNumbers(Number.MAX_SAFE_INTEGER),
     [1000],
   )
-  .option('--namespaces <number>', 'namespaces that they are in', wholeNumber(1, Number.MAX_SAFE_INTEGER), 10)
-  .option('--idle-seconds <number>', 'how long an idle program is watched', wholeNumber(1, Number.MAX_SAFE_INTEGER), 60)
+  .option(
+    '--namespaces <number>',
+    'number of namespaces that contain the clusters',
+    wholeNumber(1, Number.MAX_SAFE_INTEGER),
+    10,
+  )
+  .option('--idle-seconds <number>', 'how long to watch an idle program', wholeNumber(1, Number.MAX_SAFE_INTEGER), 60)
   .addOption(recordFlag());
 
 await runProgram(command, run);

@@ -4,16 +4,16 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Guard } from '../../../test/support/control-plane/guard.ts';
 
-// A process under observation: memory, processor time and its event loop.
+// A process under observation: its memory, its processor time and its event loop.
 
-/** Milliseconds between two turns of the event loop; at least the 1 ms of its timer. */
+/** Milliseconds between two turns of the event loop. They include the 1 ms of the timer that measures them. */
 export interface EventLoopDelay {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
 }
 
-/** Linux's figures of a process. */
+/** Linux's figures for a process. */
 export interface Usage {
   readonly cpuSeconds: number;
   readonly residentBytes: number;
@@ -24,9 +24,9 @@ export interface Usage {
 
 const ticksPerSecond = 100;
 const lastLines = 20;
-/** Beyond this limit something is wrong, however large the fleet and however slow the machine. */
+/** The longest wait. A longer one means that something is wrong, even with a large fleet and a slow machine. */
 const patienceMilliseconds = 600_000;
-/** Kubernetes' default between SIGTERM and SIGKILL. */
+/** Kubernetes' default time between SIGTERM and SIGKILL. */
 const graceMilliseconds = 30_000;
 
 /** Processor time of a process since its start, from `/proc` (Linux). */
@@ -40,7 +40,7 @@ export function processorSecondsOf(pid: number): number {
   return (user + system) / ticksPerSecond;
 }
 
-/** A Node program under observation: its log, its resource use, its event loop. */
+/** A Node program under observation: its log, its resource use and its event loop. */
 export class MeasuredProcess {
   readonly #process: ChildProcess;
   readonly #lines: string[] = [];
@@ -48,7 +48,7 @@ export class MeasuredProcess {
 
   /**
    * @param more Node's own flags, then the program and its arguments
-   * @param environment overrides that of this process
+   * @param environment is added to the environment of this process
    */
   constructor(more: readonly string[], guard: Guard, environment: Readonly<Record<string, string>> = {}) {
     const probe = new URL('probe.mjs', import.meta.url).pathname;
@@ -59,7 +59,7 @@ export class MeasuredProcess {
     });
     const { pid, stdout, stderr } = this.#process;
     if (pid === undefined || stdout === null || stderr === null)
-      throw new Error('expected a process, none was started');
+      throw new Error('expected a process, but none was started');
     guard.watch(pid);
     for (const stream of [stdout, stderr]) createInterface(stream).on('line', (line) => this.#heard(line));
     this.#process.once('exit', () => {
@@ -72,23 +72,23 @@ export class MeasuredProcess {
     return this.#process.pid ?? 0;
   }
 
-  /** Rejects with the end of its log when it ends unexpectedly. */
+  /** Rejects when the program ends unexpectedly, with the end of its log. */
   async untilItEnds(): Promise<never> {
     if (!this.#ended) await once(this.#process, 'exit');
-    throw new Error(`expected a program that runs, it has ended:\n${this.tail}`);
+    throw new Error(`expected a running program, but it has ended:\n${this.tail}`);
   }
 
-  /** Resolves once that many lines of the log contain the text. Rejects if the program ends first, or on a timeout. */
+  /** Resolves once `times` lines of the log contain the text. Rejects if the program ends first, or on a timeout. */
   async logged(text: string, times = 1): Promise<void> {
     const overdue = AbortSignal.timeout(patienceMilliseconds);
     overdue.addEventListener('abort', () => this.#checkWaiting());
-    // Reads from the end of the last check: a fleet's log is long.
+    // Continues where the last check stopped, because the log of a fleet is long.
     let seen = 0;
     for (let found = 0; ; ) {
       found += this.#lines.slice(seen).filter((line) => line.includes(text)).length;
       seen = this.#lines.length;
       if (found >= times) return;
-      if (this.#ended) throw new Error(`expected ${times} lines with "${text}", the program ended:\n${this.tail}`);
+      if (this.#ended) throw new Error(`expected ${times} lines with "${text}", but the program ended:\n${this.tail}`);
       if (overdue.aborted) {
         throw new Error(
           `expected ${times} lines with "${text}" in ${patienceMilliseconds / 1000} s, got ${found}:\n${this.tail}`,
@@ -109,7 +109,10 @@ export class MeasuredProcess {
     return this.#lines.slice(-lastLines).join('\n');
   }
 
-  /** The delay since the start, or since the last call; after `off` nothing is observed any more. */
+  /**
+   * The delay of the event loop since the start, or since the last call. With `off`, nothing is measured after this
+   * call.
+   */
   async eventLoopDelay(then: 'on' | 'off' = 'on'): Promise<EventLoopDelay> {
     this.#process.send(then);
     const answer = once(this.#process, 'message') as Promise<[EventLoopDelay]>;
@@ -129,7 +132,7 @@ export class MeasuredProcess {
     };
   }
 
-  /** Stops it as a kubelet does. Resolves to the exit status. */
+  /** Stops the program as a kubelet does. Resolves to the exit status. */
   async stop(): Promise<number | null> {
     if (this.#ended) return this.#process.exitCode;
     const exit = once(this.#process, 'exit');

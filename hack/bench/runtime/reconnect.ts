@@ -4,17 +4,19 @@ import type { EventLoopDelay } from './measured-process.ts';
 import { bundle } from './variants.ts';
 import { listed, pause } from './watching.ts';
 
-/** What the event loop of the image's program does when its connections break, with a fleet in its cache. */
+/**
+ * What happens in the event loop of the image's program when its connections break while its cache contains a fleet.
+ */
 export interface Reconnect {
   readonly duringReconnect: EventLoopDelay;
   /** The number of connections that were cut. */
   readonly connections: number;
 }
 
-/** Watches are open again within a second or two. */
+/** The watches are open again within this time, since they need a second or two. */
 const observedMilliseconds = 10_000;
 
-/** @param flagsOn the flags of a program that uses this kubeconfig */
+/** @param flagsOn returns the flags of a program that uses this kubeconfig */
 export async function measureReconnect(
   server: string,
   kubeconfig: string,
@@ -25,7 +27,7 @@ export async function measureReconnect(
   try {
     const flags = await flagsOn(await proxy.kubeconfig(kubeconfig));
     const { program } = await listed(bundle, flags, guard, '"starting"');
-    // Each of the program's connections has another one behind it, to the API server.
+    // For each connection of the program, the proxy has a second one to the API server.
     const connections = proxy.connections.count / 2;
     await program.eventLoopDelay();
     proxy.connections.cut();

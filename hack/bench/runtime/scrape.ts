@@ -1,7 +1,7 @@
 const tries = 5;
 const addressFlag = '--metrics-bind-address=';
 
-/** How long the program takes to answer Prometheus, during which it does nothing else: milliseconds. */
+/** How many milliseconds the program takes to answer Prometheus. In that time it can do nothing else. */
 export async function measureScrapes(flags: readonly string[]): Promise<readonly number[]> {
   const address = flags.find((flag) => flag.startsWith(addressFlag))?.slice(addressFlag.length);
   if (address === undefined) throw new Error(`expected ${addressFlag} among the flags, got ${flags.join(' ')}`);

@@ -7,9 +7,7 @@ const commandLine = fileURLToPath(new URL('../../../dist/cli.cjs', import.meta.u
 const tries = 5;
 const mostBytes = 64 * 1024 * 1024;
 
-/**
- * How long a person waits for `kubectl moco-rollout status -A`, start-up included: milliseconds, in ascending order.
- */
+/** How many milliseconds a person waits for `kubectl moco-rollout status -A`, start-up included, in ascending order. */
 export async function measureStatusAll(kubeconfigPath: string, clusters: number): Promise<readonly number[]> {
   const milliseconds: number[] = [];
   for (let times = 0; times < tries; times += 1) {

@@ -11,7 +11,7 @@ import { bundle } from './variants.ts';
 
 export interface Findings {
   readonly tables: readonly Table[];
-  /** Figures that are not below their limit. */
+  /** Figures that are not within their limit. */
   readonly missed: readonly string[];
 }
 
@@ -24,13 +24,13 @@ const longestDelayMilliseconds = 50;
 const mostIdlePercent = 1;
 const largeFleet = 1000;
 
-/** The limits of what grows with the fleet. */
+/** The limits for figures that grow with the fleet. */
 const limitsOf = (clusters: number) =>
   clusters <= largeFleet
     ? { residentMegabytes: 150, statusMilliseconds: 1000, coldStartSeconds: 5 }
     : { residentMegabytes: 350, statusMilliseconds: 2000, coldStartSeconds: 15 };
 
-/** Everything that was measured, in tables. */
+/** Everything that was measured, as tables. */
 export function findingsOf(atRest: AtRest, clusters: number): Findings {
   const sheets = [
     idle(atRest.idle, clusters),
@@ -77,7 +77,7 @@ const idleRows = (clusters: number): readonly IdleRow[] => [
   idleFigures.scrape,
 ];
 
-/** Limits apply only to what the image runs. */
+/** Limits apply only to the command that the image runs. */
 const idle = (variants: readonly Idle[], clusters: number): Sheet => ({
   name: 'idle',
   title: `${clusters} clusters with nothing to do`,

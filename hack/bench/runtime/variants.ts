@@ -6,13 +6,13 @@ export interface Variant {
   readonly name: string;
   /** Node's own flags, then the program. */
   readonly command: readonly string[];
-  /** In addition to the environment of this process. */
+  /** Variables that are added to the environment of this process. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 const file = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const { Env, Entrypoint } = await imageConfig();
-/** How the image runs the program: its environment, and Node's own flags. */
+/** How the image runs the program: its environment and Node's own flags. */
 export const theImage = {
   environment: Object.fromEntries(Env.map((pair) => pair.split(/=(.*)/s, 2) as [string, string])),
   nodeFlags: Entrypoint.filter((word) => word.startsWith('--')),
@@ -21,7 +21,7 @@ const { environment, nodeFlags } = theImage;
 const main = file('dist/main.js');
 /** What the image runs. */
 export const bundle: Variant = { name: 'bundle', command: [...nodeFlags, main], environment };
-/** Measured in turn on the same fleet. */
+/** The variants, measured in turn on the same fleet. */
 export const variants: readonly Variant[] = [
   bundle,
   { ...bundle, name: "without the image's environment", environment: {} },

@@ -2,18 +2,19 @@ import type { Guard } from '../../../test/support/control-plane/guard.ts';
 import { type EventLoopDelay, MeasuredProcess, type Usage } from './measured-process.ts';
 import type { Variant } from './variants.ts';
 
-/** How one program listed a fleet, measured once it is idle. */
+/** What a program needed to list a fleet. All values were read once the program was idle. */
 export interface Listing {
   readonly duringList: EventLoopDelay;
-  /** While it decided about every cluster for the first time. */
+  /** The delay while the program decided about every cluster for the first time. */
   readonly duringFirstPasses: EventLoopDelay;
   readonly usage: Usage;
 }
 
 const checkMilliseconds = 1_000;
 /**
- * A program is idle after this many consecutive checks with fewer bytes read than this, because a lease and bookmarks
- * always cost some. The CPU time of an idle program shows nothing: it is mostly spent on measuring its event loop.
+ * A program counts as idle after several consecutive checks in which it read fewer bytes than this. A lease and
+ * bookmarks always cost some bytes. The CPU time of an idle program is no indicator: most of it is spent on measuring
+ * the event loop.
  */
 const quietBytes = 50_000;
 const quietChecks = 8;
@@ -41,11 +42,13 @@ export async function listed(
   return { program, listing };
 }
 
-/** Resolves once the program was idle in this many checks in a row, one a second. Rejects if it never is. */
+/**
+ * Resolves once the program was idle in this many consecutive checks, one per second. Rejects if that never happens.
+ */
 export async function quiet(program: MeasuredProcess, checks: number): Promise<void> {
   let before = program.usage().readBytes;
   for (let check = 0, inARow = 0; inARow < checks; check += 1) {
-    if (check === mostChecks) throw new Error(`expected a program at rest, it never was:\n${program.tail}`);
+    if (check === mostChecks) throw new Error(`expected an idle program, but it never was idle:\n${program.tail}`);
     await pause(checkMilliseconds);
     const { readBytes } = program.usage();
     inARow = readBytes - before < quietBytes ? inARow + 1 : 0;

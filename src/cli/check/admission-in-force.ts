@@ -17,7 +17,7 @@ import { keyIn, listAll, listOrNothing } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
 
-// Checks that admission keeps the update strategy of StatefulSets.
+// Checks that a policy or a webhook keeps StatefulSets at the update strategy OnDelete.
 
 const policyName = 'moco-rollout-statefulset';
 const longestWarningDays = 7;
@@ -35,8 +35,9 @@ export async function admission(session: Session): Promise<Found> {
 }
 
 /**
- * Whether admission also keeps the strategy with which missing members come back at their previous revision: a dry run
- * on one StatefulSet shows it. An admission policy of an older version does not know the label.
+ * Whether admission also keeps StatefulSets at RollingUpdate with partition = replicas. Under that strategy, missing
+ * members come back at their previous revision. A dry run on one StatefulSet shows it. Older admission policies do not
+ * know the label that requests this strategy.
  */
 async function newPods(session: Session, keeper: string): Promise<Found> {
   const atOnDelete = `${keeper} keeps StatefulSets at OnDelete`;
@@ -49,7 +50,7 @@ async function newPods(session: Session, keeper: string): Promise<Found> {
     if (!(error instanceof ApiError)) throw error;
     if (isForbidden(error))
       return ok(`${atOnDelete}; you lack the right to try whether it keeps the label ${newPodsLabel}`);
-    // The StatefulSet has changed in the meantime, or is gone.
+    // The StatefulSet was changed or deleted in the meantime.
     if (isConflict(error) || isNotFound(error)) return ok(atOnDelete);
     if (error.reason !== admissionNotInForce) throw error;
     const without = `${atOnDelete}, but not the label ${newPodsLabel}`;
@@ -57,7 +58,7 @@ async function newPods(session: Session, keeper: string): Promise<Found> {
   }
 }
 
-/** A StatefulSet that the controller has adopted, or `null`. */
+/** A StatefulSet that the controller has adopted; `null` if there is none. */
 async function adoptedOne(session: Session): Promise<StatefulSetRecord | null> {
   const labelSelector = `${strategyLabel}=${strategyOnDelete}`;
   const found = (await listAll(session, statefulSets, session.namespace, { labelSelector })).map(projectStatefulSet);
@@ -65,7 +66,7 @@ async function adoptedOne(session: Session): Promise<StatefulSetRecord | null> {
   return found.find((one) => one !== null && isQuiet(one)) ?? null;
 }
 
-/** What keeps StatefulSets at OnDelete, or `null`. */
+/** The policy or webhook that keeps StatefulSets at OnDelete; `null` if there is none. */
 async function keeperOf(session: Session): Promise<string | null> {
   const policies = await listOrNothing(session, mutatingAdmissionPolicies, null);
   if (policies.some(({ metadata }) => object(metadata)['name'] === policyName)) {

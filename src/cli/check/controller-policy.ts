@@ -6,7 +6,7 @@ import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
 import { asController } from './installation.ts';
 
-/** Whether each policy that confines the controller's ServiceAccount exists, applies to that account, and denies. */
+/** Whether each policy that restricts the controller's ServiceAccount exists, applies to that account, and denies. */
 export const controllerPolicy = (session: Session): Promise<Found> =>
   asController(session, async (user) => {
     const [policies, bindings] = await Promise.all(
@@ -25,10 +25,11 @@ function problemOf(name: string, user: string, policies: readonly Json[], bindin
   if (policy === undefined) return `there is no ValidatingAdmissionPolicy ${name}`;
   const { matchConditions, failurePolicy } = object(policy['spec']);
   const isForUser = objects(matchConditions).some(({ expression }) => text(expression)?.includes(`'${user}'`) === true);
-  if (!isForUser) return `${name} is for another ServiceAccount`;
-  // The others look for objects of the namespace, and would block every write while there are none.
+  if (!isForUser) return `${name} applies to a different ServiceAccount`;
+  // Only the first policy must fail closed. The others take objects of the namespace as parameters, so failing closed
+  // would block every write in a namespace without such objects.
   if (name === controllerPolicies[0] && failurePolicy === 'Ignore')
-    return `${name} lets writes pass that it fails to judge`;
+    return `${name} lets writes pass if it cannot evaluate them`;
   const own = bindings.filter(({ spec }) => object(spec)['policyName'] === name);
   if (own.length === 0) return `nothing binds ${name}`;
   return own.some(({ spec }) => strings(object(spec)['validationActions']).includes('Deny'))

@@ -1,15 +1,15 @@
 import { policyKind } from '../../api/rollout-policy.ts';
 import { type Json, object, objects, text } from '../../base/json.ts';
-import { listAll } from '../cluster/clusters.ts';
+import { listOrNothing } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, ok, warning } from './finding.ts';
 
 /**
- * Whether users can escape settings that are enforced for them: an editor can change the labels of a MySQLCluster, and
- * an administrator those of a namespace.
+ * Whether users can escape from settings that are enforced on them. An editor can change the labels of a MySQLCluster,
+ * and an administrator can change the labels of a namespace.
  */
 export async function enforcedPolicies(session: Session): Promise<Found> {
-  const enforcing = (await listAll(session, policyKind, null)).filter(
+  const enforcing = (await listOrNothing(session, policyKind, null)).filter(
     ({ spec }) => object(spec)['enforced'] !== undefined,
   );
   const loose = enforcing.filter(({ spec }) => selectsByLabels(object(object(spec)['selector'])));
@@ -20,7 +20,7 @@ export async function enforcedPolicies(session: Session): Promise<Found> {
   }
   const names = loose.map(({ metadata }) => text(object(metadata)['name']) ?? '').join(', ');
   return warning(
-    `${names}: whoever may edit a MySQLCluster can leave the policy by changing a label of it; select by namespaceSelector alone`,
+    `${names}: a user who may edit a MySQLCluster can escape the policy by changing a label; select by namespaceSelector only`,
   );
 }
 

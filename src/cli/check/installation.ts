@@ -7,7 +7,7 @@ import { judgeKubernetes, kubernetesVersion } from '../../kube/kubernetes-versio
 import { customResourceDefinitions, deployments, type ResourceKind } from '../../kube/resource.ts';
 import { clusterKind, controllerSelector, mocoControllerSelector } from '../../moco/names.ts';
 import { find, listAll } from '../cluster/clusters.ts';
-import { controllerNote, isLed } from '../cluster/controller-lease.ts';
+import { isLed, leaseSilence, silenceNote } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok, unknown } from './finding.ts';
 
@@ -43,7 +43,8 @@ const known: readonly (readonly [ResourceKind, spec: readonly string[], status: 
 export async function definitions(session: Session): Promise<Found> {
   for (const [kind, spec, status] of known) {
     const definition = await definitionOf(session, kind);
-    const schema = definition && schemaOf(definition, kind.version);
+    if (definition === null) return failed(`there is no kind ${kind.kind}: apply the CRDs of this version`);
+    const schema = schemaOf(definition, kind.version);
     if (schema === null) {
       return failed(`${definitionName(kind)} does not serve ${kind.version}: apply the CRDs of this version`);
     }
@@ -59,7 +60,7 @@ export async function definitions(session: Session): Promise<Found> {
   return ok(`${rolloutKind.group}/${rolloutKind.version}, with all fields of this version`);
 }
 
-/** Findings about the user that the controller sends requests as, according to its Deployment. */
+/** Calls `check` with the user that the controller authenticates as, according to its Deployment. */
 export async function asController(session: Session, check: (user: string) => Promise<Found>): Promise<Found> {
   const deployment = await controllerDeployment(session);
   if (deployment === null) return unknown('without its Deployment the ServiceAccount of the controller is unknown');
@@ -68,7 +69,7 @@ export async function asController(session: Session, check: (user: string) => Pr
   return check(`system:serviceaccount:${namespace}:${account}`);
 }
 
-/** The Deployment of the controller, or `null`. */
+/** The Deployment of the controller; `null` if there is none. */
 async function controllerDeployment(session: Session): Promise<Json | null> {
   const [deployment] = await listAll(session, deployments, null, { labelSelector: controllerSelector });
   return deployment ?? null;
@@ -89,7 +90,7 @@ const definitionName = ({ plural, group }: ResourceKind): string => `${plural}.$
 const definitionOf = (session: Session, kind: ResourceKind): Promise<Json | null> =>
   find(session, customResourceDefinitions, null, definitionName(kind));
 
-/** The schema of a served version, or `null`. */
+/** The schema of a version, or `null` if the CRD does not serve that version. */
 function schemaOf(definition: Json, version: string): Json | null {
   const found = objects(object(definition['spec'])['versions']).find(({ name }) => name === version);
   return found?.['served'] === true ? object(object(found['schema'])['openAPIV3Schema']) : null;
@@ -105,7 +106,7 @@ export async function controller(session: Session): Promise<Found> {
   const available = whole(object(deployment['status'])['availableReplicas'], 0);
   const place = `deployment/${text(name)} in namespace ${text(namespace)}`;
   if (available === 0) return failed(`${place} has no available replica: read its log`);
-  const silent = await controllerNote(session);
+  const silent = silenceNote(await leaseSilence(session));
   if (silent !== null) return failed(silent);
   return ok(`${place} has ${available} available, of ${imagesText(deployment)}`);
 }

@@ -1,5 +1,5 @@
 import { type Json, object, whole } from '../../base/json.ts';
-import { explainAltered } from '../../core/sentences.ts';
+import { counted, explainAltered } from '../../core/sentences.ts';
 import { persistentVolumeClaims, podDisruptionBudgets, statefulSets } from '../../kube/resource.ts';
 import { nameOf } from '../../kube/store.ts';
 import { alteredFields } from '../../moco/applied-fields.ts';
@@ -10,20 +10,23 @@ import {
   clusterNameLabel,
   createdByLabel,
   createdByMoco,
+  memberSelector,
+  statefulSetName,
 } from '../../moco/names.ts';
-import { memberSelector, projectBudget, projectStatefulSet, statefulSetName } from '../../moco/projections.ts';
+import { projectBudget, projectStatefulSet } from '../../moco/projections.ts';
 import { selects } from '../../moco/selects.ts';
 import { isTerminating } from '../../moco/successor.ts';
 import { ownerKey } from '../../objects/cache.ts';
-import { clustersIn, keyIn, listAll, listEach } from '../cluster/clusters.ts';
+import { clustersIn, keyIn, listAll, listEach, listOrNothing } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
 
-// Checks objects other than the members that can block or harm a rollout: budgets, claims, manifests.
+// Checks objects that can block or harm a rollout, except the members: budgets, claims and manifests.
 
 /**
- * Budgets that allow no disruption even if all the pods that they select are healthy, and budgets besides MOCO's own:
- * the eviction API refuses a pod that several budgets select.
+ * Checks for budgets that allow no disruption even if all their pods are healthy, for budgets with pods that Kubernetes
+ * cannot count, and for budgets besides MOCO's own. The eviction API refuses to evict a pod that several budgets
+ * select.
  */
 export async function budgets(session: Session): Promise<Found> {
   const clusters = await clustersIn(session, session.namespace);
@@ -39,27 +42,36 @@ export async function budgets(session: Session): Promise<Found> {
     );
     const describe = ({ budget }: (typeof own)[number]): string => {
       const isForeign = budget.name !== statefulSetName(name);
-      return `${nameOf(budget)} (cluster ${name}${isForeign && budget.whose !== null ? `, of ${budget.whose}` : ''})`;
+      return `${nameOf(budget)} (cluster ${name}${isForeign && budget.whose !== null ? `, ${budget.whose}` : ''})`;
     };
     const foreign = own.filter(({ budget }) => budget.name !== statefulSetName(name));
     return {
       blocking: own.filter(({ isBlocking }) => isBlocking).map(describe),
+      uncounted: own
+        .filter(({ budget }) => budget.syncFailure !== undefined)
+        .map((one) => `${describe(one)}: ${one.budget.syncFailure}`),
       beside: own.length > 1 ? foreign.map(describe) : [],
     };
   });
   const [blocking, beside] = [found.flatMap((one) => one.blocking), found.flatMap((one) => one.beside)];
+  const uncounted = found.flatMap((one) => one.uncounted);
   const problems = [
     ...(blocking.length === 0
       ? []
       : [`these never allow a disruption: ${blocking.join(', ')}; raise their maxUnavailable`]),
+    ...(uncounted.length === 0
+      ? []
+      : [
+          `Kubernetes cannot count the pods of these, and allows no disruption: ${uncounted.join('; ')}; remove the labels of members from pods that are none`,
+        ]),
     ...(beside.length === 0
       ? []
       : [
-          `these select members beside another budget, and Kubernetes evicts no pod that several select: ${beside.join(', ')}; delete them`,
+          `these select members beside another budget, and Kubernetes evicts no pod that several select: ${beside.join(', ')}; their owners have to delete them or narrow their selectors`,
         ]),
   ];
   return problems.length === 0
-    ? ok(`none blocks any of ${clusters.length} clusters forever`)
+    ? ok(`none blocks any of ${counted(clusters.length, 'cluster')} forever`)
     : failed(problems.join('; '));
 }
 
@@ -69,20 +81,23 @@ const labelsOfPods = (cluster: string): Readonly<Record<string, string>> => ({
   [createdByLabel]: createdByMoco,
 });
 
-/** Claims that exist only because running pods use them. */
+/** Checks for claims that are being deleted and exist only because running pods use them. */
 export async function claims(session: Session): Promise<Found> {
-  // The StatefulSet controller gives claims the labels of its selector.
+  // Claims have these labels too: the StatefulSet controller copies them from the selector of the StatefulSet.
   const query = { labelSelector: memberSelector };
   const all = await listAll(session, persistentVolumeClaims, session.namespace, query);
   const ending = all.filter(isTerminating).map(keyIn).join(', ');
   if (ending === '') return ok('no claim of a member is being deleted');
   const sentence = `these are being deleted, and deleting their pods destroys the data: ${ending}`;
-  return failed(`${sentence}; drain no node of them, and see \`${session.host.program} explain ClaimTerminating\``);
+  return failed(`${sentence}; do not drain their nodes, and see \`${session.host.program} explain ClaimTerminating\``);
 }
 
-/** MySQLClusters whose StatefulSet MOCO writes several times a second while it is not adopted (cybozu-go/moco#782). */
+/**
+ * Checks for MySQLClusters with fields that make MOCO write the StatefulSet several times a second. Adopting a cluster
+ * prevents this (cybozu-go/moco#782).
+ */
 export async function manifests(session: Session): Promise<Found> {
-  const found = await listAll(session, clusterKind, session.namespace);
+  const found = await listOrNothing(session, clusterKind, session.namespace);
   const clusters = new Map(found.map((raw) => [keyIn(raw), raw]));
   const query = { labelSelector: memberSelector };
   const all = await listEach(session, statefulSets, session.namespace, query, (raw) => alteredIn(raw, clusters));
@@ -96,12 +111,15 @@ export async function manifests(session: Session): Promise<Found> {
   }
   return ok(
     adopted.length === 0
-      ? `MOCO leaves the StatefulSets of ${clusters.size} clusters alone while nothing changes`
+      ? `MOCO leaves the StatefulSets of ${counted(clusters.size, 'cluster')} alone while nothing changes`
       : `MOCO would write the StatefulSets of these several times a second if they were released: ${adopted.join('; ')}`,
   );
 }
 
-/** The MySQLCluster with its namespace, and how the API server alters its fields, if it does. */
+/**
+ * A sentence that names the MySQLCluster and says how the API server alters its fields, and whether the cluster is
+ * adopted. `null` if no field is altered.
+ */
 function alteredIn(raw: Json, clusters: ReadonlyMap<string, Json>) {
   const statefulSet = projectStatefulSet(raw);
   if (statefulSet === null) return null;

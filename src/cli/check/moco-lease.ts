@@ -10,7 +10,8 @@ import { deniedTo } from './rights.ts';
 const group = 'coordination.k8s.io';
 
 /**
- * Whether the controller can see that moco-controller works: it may read the Lease of MOCO's leader, and there is one.
+ * Whether the controller can see that moco-controller is running: the controller may read the Lease by which
+ * moco-controller elects its leader, and this Lease exists.
  */
 export const mocoLease = (session: Session): Promise<Found> =>
   asController(session, async (user) => {
@@ -27,11 +28,11 @@ export const mocoLease = (session: Session): Promise<Found> =>
     if (found === null) return ok(`${user} may read ${lease}; you may not`);
     if (found.there === null) {
       return failed(
-        `there is no Lease ${namespace}/${name}, so no member that works is stopped: name the one of moco-controller with --moco-lease-namespace and --moco-lease-name`,
+        `there is no Lease ${namespace}/${name}, so no working member is stopped: specify the Lease of moco-controller with --moco-lease-namespace and --moco-lease-name`,
       );
     }
     const holder = text(object(found.there['spec'])['holderIdentity']) ?? '';
     return holder === ''
-      ? failed(`nobody holds ${lease}, so no member that works is stopped: look at the pods of moco-controller`)
+      ? failed(`no process holds ${lease}, so no working member is stopped: look at the pods of moco-controller`)
       : ok(`${user} may read ${lease}, which ${holder} holds`);
   });

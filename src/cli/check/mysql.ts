@@ -1,10 +1,10 @@
 import { rolloutKind } from '../../api/rollout.ts';
 import { type Json, object, objects, text } from '../../base/json.ts';
+import { andMore } from '../../core/sentences.ts';
 import { pods, type ResourceKind, statefulSets } from '../../kube/resource.ts';
-import { agentContainer, clusterNameLabel, mysqldContainer } from '../../moco/names.ts';
-import { memberSelector } from '../../moco/projections.ts';
+import { agentContainer, clusterNameLabel, memberSelector, mysqldContainer } from '../../moco/names.ts';
 import { secretNameOf } from '../../mysql/mysql-asker.ts';
-import { keyIn, listEach } from '../cluster/clusters.ts';
+import { keyIn, listEach, listEachOrNothing } from '../cluster/clusters.ts';
 import { publishedFlags } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok, unknown } from './finding.ts';
@@ -13,7 +13,7 @@ import { deniedTo, whereAsked } from './rights.ts';
 
 // Checks the access to MySQL itself, and the plugins that semi-synchronous replication needs.
 
-/** Whether MySQL itself is queried, and if not, what remains unknown. */
+/** Whether the controller queries MySQL; if it does not, the result says what is unknown. */
 export async function mysql(session: Session): Promise<Found> {
   const { options, unknown: why } = await publishedFlags(session);
   if (why !== null) return unknown(why);
@@ -25,25 +25,24 @@ export async function mysql(session: Session): Promise<Found> {
   return asController(session, (user) => secretsOf(session, user, options.mysqlSecretName));
 }
 
-/** Where the controller may read the passwords for its queries to MySQL, and whether it worked. */
+/** Where the controller may read the passwords for MySQL, and whether its queries succeed. */
 async function secretsOf(session: Session, user: string, secretName: string): Promise<Found> {
   const mayRead = async (namespace: string | null, name?: string): Promise<boolean> =>
     (await deniedTo({ ...session, namespace }, [['', 'secrets', ['get']]], user, name)).length === 0;
-  const problems = await listEach(session, rolloutKind, session.namespace, {}, (raw) => {
+  const problems = await listEachOrNothing(session, rolloutKind, session.namespace, {}, (raw) => {
     const problem = text(object(raw['status'])['mysqlProblem']);
     return problem === null ? [] : [{ cluster: keyIn(raw), problem }];
   });
   const unanswered = (isAsked: (cluster: string) => boolean): Found | null => {
     const [first, ...others] = problems.flat().filter(({ cluster }) => isAsked(cluster));
     if (first === undefined) return null;
-    const more = others.length === 0 ? '' : ` (and ${others.length} more clusters)`;
     return failed(
-      `it was queried and did not answer, so rollouts continue without its facts: ${first.cluster}${more}: ${first.problem}`,
+      `it was queried and did not answer, so rollouts continue without its facts: ${first.cluster}${andMore(others.length)}: ${first.problem}`,
     );
   };
   if (await mayRead(session.namespace))
     return unanswered(() => true) ?? ok(`it is queried: ${user} may read MOCO's Secrets ${whereAsked(session)}`);
-  // A Role may name Secrets.
+  // A Role can also grant access to individual Secrets by name.
   const sets = await running(session, statefulSets, podSpecOf);
   const clusters = await Promise.all(
     sets.map(async ({ cluster, namespace, clusterName }) => ({
@@ -56,22 +55,25 @@ async function secretsOf(session: Session, user: string, secretName: string): Pr
   if (found !== null) return found;
   return ok(
     clusters.length > 0 && not.length === 0
-      ? `it is queried: ${user} may read the Secret of each of the ${clusters.length} clusters ${whereAsked(session)}`
+      ? `it is queried: ${user} may read the Secret of ${clusters.length === 1 ? 'the cluster' : `each of the ${clusters.length} clusters`} ${whereAsked(session)}`
       : `it is queried where ${user} may read MOCO's Secrets, which it may not ${not.length === 0 ? whereAsked(session) : `of ${not.join(', ')}`}: config/replication-facts grants it in a namespace`,
   );
 }
 
 /**
- * The first series whose mysqld has only the renamed plugins (MySQL 9.5 manual, "Installing Semisynchronous
+ * The first MySQL series that has the plugins only under their new names (MySQL 9.5 manual, "Installing Semisynchronous
  * Replication").
  */
 const renamedAlone = '9.5';
-/** The first moco-agent that knows the new names (after moco-agent 0.16, `server/initialize.go`). */
+/**
+ * The first moco-agent that knows the new names of the plugins (newer than moco-agent 0.16, `server/initialize.go`).
+ */
 const replacingAgent = '0.17';
 
 /**
- * A newer agent replaces the plugins when it starts in a member whose mysqld has both. If a member gets a mysqld
- * without the old plugins before that, it has no semi-synchronous replication.
+ * From version `replacingAgent` on, moco-agent replaces the old plugins by the new ones when it starts next to a mysqld
+ * that has both. If a member gets a mysqld without the old plugins before this replacement, the member loses
+ * semi-synchronous replication.
  */
 export async function semiSync(session: Session): Promise<Found> {
   const templates = await running(session, statefulSets, podSpecOf);
@@ -96,7 +98,7 @@ export async function semiSync(session: Session): Promise<Found> {
   );
 }
 
-/** Whether an image has a version of this series or a later one; `null` if its tag does not show it. */
+/** Whether an image is of this series or a later one; `null` if its tag does not show that. */
 function isFrom(series: string, image: string): boolean | null {
   const [name = ''] = image.split('@', 1);
   const [, tag = ''] = name.slice(name.lastIndexOf('/') + 1).split(':');
@@ -104,7 +106,7 @@ function isFrom(series: string, image: string): boolean | null {
   return version === undefined ? null : version.localeCompare(series, 'en', { numeric: true }) >= 0;
 }
 
-/** By cluster, for example `shop/orders (moco-orders-0, moco-orders-1)`. */
+/** Lists members by cluster, for example `shop/orders (moco-orders-0, moco-orders-1)`. */
 function named(members: Awaited<ReturnType<typeof running>>): string {
   const clusters = Map.groupBy(members, ({ cluster }) => cluster);
   return [...clusters].map(([one, of]) => `${one} (${of.map(({ name }) => name).join(', ')})`).join(', ');
@@ -117,7 +119,7 @@ function running(session: Session, kind: ResourceKind, specOf: (raw: Json) => Js
     const image = (container: string): string =>
       text(containers.find((one) => one['name'] === container)?.['image']) ?? '';
     return {
-      // `namespace/name`.
+      // The cluster as `namespace/name`.
       cluster: `${text(namespace)}/${text(object(labels)[clusterNameLabel])}`,
       clusterName: text(object(labels)[clusterNameLabel]) ?? '',
       namespace: text(namespace) ?? '',

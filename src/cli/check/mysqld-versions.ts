@@ -7,21 +7,24 @@ import {
   seriesOf,
 } from '../../core/mysql-versions.ts';
 import { versionOnVolume } from '../../core/mysqld-data.ts';
+import { counted } from '../../core/sentences.ts';
 import { pods, secrets, statefulSets } from '../../kube/resource.ts';
 import { nameOf } from '../../kube/store.ts';
 import { differentBuilds, explainBuilds } from '../../moco/mysqld-builds.ts';
-import { clusterKind } from '../../moco/names.ts';
-import { memberSelector, projectSlimPod, projectStatefulSet } from '../../moco/projections.ts';
+import { clusterKind, memberSelector } from '../../moco/names.ts';
+import { projectSlimPod } from '../../moco/pod-projection.ts';
+import { projectStatefulSet } from '../../moco/projections.ts';
 import { ownerKey } from '../../objects/cache.ts';
-import { find, ifAllowed, keyIn, listEach } from '../cluster/clusters.ts';
+import { find, ifAllowed, keyIn, listEach, listEachOrNothing } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok, unknown } from './finding.ts';
 
 // Checks whether MySQL supports the versions that clusters run and will run.
 
 /**
- * What MySQL would refuse: data that a newer or a much older mysqld has written, and a source of a newer series than
- * its replica. Also members of one revision that run different builds.
+ * Checks for combinations that MySQL would refuse: a mysqld that is older or much newer than the mysqld that wrote the
+ * data, or a replica of an older series than its source. Also checks for members of one revision that run different
+ * builds.
  */
 export async function mysqldVersions(session: Session): Promise<Found> {
   const query = { labelSelector: memberSelector };
@@ -52,19 +55,22 @@ export async function mysqldVersions(session: Session): Promise<Found> {
   const known = [...wanted.values()].filter(({ version }) => version !== null).length;
   return ok(
     known === wanted.size
-      ? `MySQL would refuse none of the versions of ${known} clusters`
-      : `MySQL would refuse none of the versions of ${known} clusters; the images of ${wanted.size - known} others do not say theirs`,
+      ? `MySQL would refuse none of the versions of ${counted(known, 'cluster')}`
+      : `MySQL would refuse none of the versions of ${counted(known, 'cluster')}; the images of ${wanted.size - known} others do not say theirs`,
   );
 }
 
 /**
- * The field of a Secret for `spec.replicationSourceSecretName` that names the Service of a MySQLCluster (MOCO 0.36).
+ * The field with the host name of the source, in the Secret that `spec.replicationSourceSecretName` names. If the
+ * source is a MySQLCluster, the host name is that of its Service (MOCO 0.36).
  */
 const hostInSecret = 'HOST';
 
-/** Clusters that replicate from a MySQLCluster of a newer series, and those for which that is unknown. */
+/**
+ * Finds clusters that replicate from a MySQLCluster of a newer series, and clusters with a source of an unknown series.
+ */
 async function newerSources(session: Session, wanted: ReadonlyMap<string, MysqldFacts>) {
-  const replicas = await listEach(session, clusterKind, session.namespace, {}, (raw) => ({
+  const replicas = await listEachOrNothing(session, clusterKind, session.namespace, {}, (raw) => ({
     cluster: keyIn(raw),
     namespace: text(object(raw['metadata'])['namespace']) ?? '',
     secret: text(object(raw['spec'])['replicationSourceSecretName']),
@@ -87,7 +93,9 @@ async function newerSources(session: Session, wanted: ReadonlyMap<string, Mysqld
   return { newer, unread };
 }
 
-/** `namespace/name` of the MySQLCluster whose Service has this name, such as `moco-orders-primary.shop.svc`. */
+/**
+ * The `namespace/name` of a MySQLCluster, from the host name of its Service, such as `moco-orders-primary.shop.svc`.
+ */
 function sourceOf(encoded: unknown): string | null {
   const host = typeof encoded === 'string' ? Buffer.from(encoded, 'base64').toString() : '';
   const [, name, namespace] = /^moco-([a-z0-9-]{1,63})-(?:primary|replica)\.([a-z0-9-]{1,63})(?:\.|$)/.exec(host) ?? [];

@@ -2,7 +2,7 @@ import { rolloutKind } from '../../api/rollout.ts';
 import { object, text } from '../../base/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { clusterPermissions, type Permission } from '../../objects/permissions.ts';
-import { listEach } from '../cluster/clusters.ts';
+import { listEachOrNothing } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
 import { asController } from './installation.ts';
@@ -11,19 +11,19 @@ import { asController } from './installation.ts';
 
 const rightsOf = (permissions: readonly Permission[]): readonly Right[] =>
   permissions
-    // Without the policies this right is deliberately not granted.
+    // Installations without the admission policies deliberately do not grant these rights.
     .filter(({ needsPolicy }) => needsPolicy !== true)
     .map(({ group, resource, verbs }) => [group, resource, verbs]);
 
-/** What the controller needs in every namespace in which it works. */
+/** The rights that the controller needs in every namespace that it manages. */
 export const neededByController: readonly Right[] = rightsOf(
   clusterPermissions.filter(({ isOfWholeCluster }) => isOfWholeCluster !== true),
 );
 
 /**
- * The rights that the controller needs for objects without a namespace. An installation for some namespaces needs fewer
- * of them. The Lease of moco-controller, the only object that is named, has a separate check (`moco-lease.ts`): it is
- * in one namespace.
+ * The rights that the controller needs for objects without a namespace. An installation that manages only some
+ * namespaces needs fewer of these rights. The Lease of moco-controller is in one namespace and has its own check
+ * (`moco-lease.ts`).
  */
 export const neededInWholeCluster: readonly Right[] = rightsOf(
   clusterPermissions.filter(({ isOfWholeCluster, names }) => isOfWholeCluster === true && names === undefined),
@@ -38,9 +38,12 @@ export const controllerRights = (session: Session): Promise<Found> =>
       : failed(`${user} may not ${denied.join(', ')} ${whereAsked(session)}: apply the roles of this version`);
   });
 
-/** Whether the controller may create the pods that fetch images. Without the right it continues without fetching. */
+/**
+ * Whether the controller may create the pods that pull images in advance. Without this right, rollouts continue without
+ * these pods.
+ */
 export async function preflight(session: Session): Promise<Found> {
-  const namespaces = await listEach(session, rolloutKind, session.namespace, {}, ({ metadata, status }) => {
+  const namespaces = await listEachOrNothing(session, rolloutKind, session.namespace, {}, ({ metadata, status }) => {
     const { preflight: setting } = object(object(status)['settings']);
     return (object(setting)['value'] ?? 'Never') === 'Never' ? null : text(object(metadata)['namespace']);
   });
@@ -60,14 +63,16 @@ export async function preflight(session: Session): Promise<Found> {
   });
 }
 
-/** The rights that a command needs, and those that it needs in all namespaces, which a RoleBinding does not grant. */
+/** The rights that a command needs. A RoleBinding cannot grant rights in all namespaces. */
 interface Needy {
   readonly name: string;
   readonly rights?: readonly Right[];
   readonly rightsEverywhere?: readonly Right[];
 }
 
-/** The commands for which the caller has the rights. Everybody needs only `status`. */
+/**
+ * Checks which commands the caller has the rights to use. The check fails only if the rights for `status` are missing.
+ */
 export async function ownRights(session: Session, commands: readonly Needy[]): Promise<Found> {
   const lacking = [
     ...(await lackingOf(session, commands, 'rights')),
@@ -82,7 +87,9 @@ export async function ownRights(session: Session, commands: readonly Needy[]): P
   return ok(`you may use the commands ${whereAsked(session)}, but not ${without.join('; ')}`);
 }
 
-/** The commands for which the caller lacks rights in the namespace of the session, with these rights. */
+/**
+ * The commands that need more rights than the caller has in the namespace of the session, each with the missing rights.
+ */
 async function lackingOf(session: Session, commands: readonly Needy[], needed: 'rights' | 'rightsEverywhere') {
   const neededBy = (command: Needy): readonly Right[] => command[needed] ?? [];
   const denied = new Set(await deniedTo(session, commands.flatMap(neededBy), null));
@@ -97,8 +104,8 @@ export const whereAsked = ({ namespace }: Session): string =>
   namespace === null ? 'in all namespaces' : `in namespace ${namespace}`;
 
 /**
- * The rights that a user lacks, or that the caller lacks if it is `null`: `patch pods`. Each is checked once, for a
- * single object if it has a `name`.
+ * The rights that a user lacks, such as `patch pods`; `null` stands for the caller. Each right is checked only once.
+ * With `name`, the rights are checked for the object with this name.
  */
 export async function deniedTo(
   { client, namespace }: Session,
@@ -121,17 +128,17 @@ export async function deniedTo(
   return (await Promise.all(answers)).flat();
 }
 
-/** A group, a resource with its subresource, and verbs. */
+/** An API group, a resource with its subresource if there is one, and verbs. */
 export type Right = readonly [group: string, resource: string, verbs: readonly string[]];
 
 export const onRollouts = (...verbs: readonly string[]): Right => [rolloutKind.group, rolloutKind.plural, verbs];
 export const onClusters = (...verbs: readonly string[]): Right => [clusterKind.group, clusterKind.plural, verbs];
 
-/** Clusters are found by name or listed, and a misspelt name is compared with the others. */
+/** The rights to find a cluster by name. The right to list is needed to suggest a similar name after a typo. */
 export const toLook = [onClusters('get', 'list'), onRollouts('get', 'list')];
 /**
- * The kinds that a decision is made from. Without budgets, Jobs, claims, nodes and policies the command continues with
- * a note.
+ * The rights to read the objects on which a decision is based. If the user may not read budgets, Jobs, claims, nodes or
+ * policies, the command continues and says so.
  */
 export const toDecide: readonly Right[] = [
   ...toLook,

@@ -7,22 +7,28 @@ import { CommandError } from '../command-error.ts';
 import { rolloutOf } from './clusters.ts';
 import type { Session } from './session.ts';
 
-// Writes settings as a user, by server-side apply, and explains who else owns a field.
+// Writes settings as a user, by server-side apply, and explains which other manager owns a field.
 
 type SettingVerb = 'pause' | 'approve' | 'override' | 'pin' | 'restore';
 
 type KeyedList = 'overrides' | 'pinnedMembers';
 type Entry<Field extends KeyedList> = NonNullable<RolloutSpec[Field]>[number];
 
-/** What a verb derives its settings from: the current spec, and the part that the verb itself has set. */
+/**
+ * The current settings, from which a verb (a command such as `pause`) derives its new settings: the spec, and the
+ * fields that the verb itself has set.
+ */
 interface Current {
   readonly spec: RolloutSpec;
   readonly isOwn: (field: keyof RolloutSpec) => boolean;
-  /** The verb's own entries of a list, except the one with this key: a list is written as a whole. */
+  /**
+   * The list entries that the verb itself has set, except the entry with this key. A new write must repeat them,
+   * because apply removes the entries that the new write omits.
+   */
   readonly others: <Field extends KeyedList>(field: Field, key: Partial<Entry<Field>>) => readonly Entry<Field>[];
 }
 
-/** An empty list sets nothing. */
+/** An empty list in the result sets nothing. */
 export type SettingsOf = (current: Current) => RolloutSpec;
 
 function currentOf(rollout: MySQLRollout, verb: SettingVerb): Current {
@@ -41,10 +47,10 @@ function currentOf(rollout: MySQLRollout, verb: SettingVerb): Current {
 }
 
 /**
- * Writes the settings of a verb by server-side apply; `settings` derives them from the current ones. Fields
- * that the verb set before and no longer sets are removed. Without force, so that no field is taken from another
- * manager. Throws `CommandError` if another manager owns a field with another value, or if the setting would have no
- * effect.
+ * Writes the settings of a verb by server-side apply. `settings` derives them from the current settings. Fields that
+ * the verb set earlier and does not set now are removed. The write does not force conflicts, so it takes no field away
+ * from another manager. Throws `CommandError` if another manager owns a field with a different value, or if the setting
+ * would have no effect.
  */
 export const applySettings = (
   session: Session,
@@ -57,8 +63,8 @@ export const applySettings = (
   );
 
 /**
- * Removes settings of a verb. This is never refused. Throws `CommandError` if `remains` says that the field, or the
- * entry of the list with that key, still exists because another manager owns it.
+ * Removes settings of a verb, under any strategy. Throws `CommandError` if `remains` shows that the field or list entry
+ * still exists because another manager owns it.
  */
 export async function removeSettings(
   session: Session,
@@ -102,13 +108,13 @@ function conflictsText(conflicts: ApiError['causes'], { host }: Session, { names
     .map(({ field, message }) => {
       const manager = /"([^"]+)"/.exec(message)?.[1] ?? message;
       const where = whereToChange(manager, rolloutKind.kind, name, namespace, host.program);
-      return `\`${manager}\` owns ${(field ?? 'the field').replace(/^\./, '')} of the MySQLRollout with another value; ${where}`;
+      return `\`${manager}\` owns ${(field ?? 'the field').replace(/^\./, '')} of the MySQLRollout with a different value; ${where}`;
     })
     .join('; ');
 }
 
 /**
- * The MySQLRollout of a cluster. If it is missing, it is created as the controller would create it. Rejects with
+ * The MySQLRollout of a cluster. A missing MySQLRollout is created as the controller would create it. Rejects with
  * `ApiError`.
  */
 async function findOrMakeRollout(session: Session, cluster: ClusterRecord): Promise<MySQLRollout> {
@@ -127,10 +133,10 @@ async function findOrMakeRollout(session: Session, cluster: ClusterRecord): Prom
 const adopted =
   'or let moco-rollout update the cluster: set `strategy: OnDelete` in its MySQLRollout, with the feature gate UpdateStrategyOnDelete on';
 
-/** Alternatives for clusters whose partition MOCO's own partition controller lowers. */
+/** What a user can do instead in clusters where MOCO's own partition controller lowers the partition. */
 const instead: Readonly<Record<SettingVerb, (undo: string) => string>> = {
   pause: (undo) =>
-    `undo the change (\`${undo}\`); annotation ${reconciliationStoppedAnnotation}: "${annotationOn}" on the MySQLCluster keeps further changes from the StatefulSet, but does not stop a rollout in progress; ${adopted}`,
+    `undo the change (\`${undo}\`); annotation ${reconciliationStoppedAnnotation}: "${annotationOn}" on the MySQLCluster keeps further changes away from the StatefulSet, but does not stop a rollout in progress; ${adopted}`,
   approve: () => `MOCO updates members by ordinal and waits for no approval; ${adopted}`,
   override: () =>
     `annotation ${forceRollingUpdateAnnotation}: "${annotationOn}" on the MySQLCluster makes Kubernetes replace one pod after another without any other check; ${adopted}`,
@@ -138,7 +144,7 @@ const instead: Readonly<Record<SettingVerb, (undo: string) => string>> = {
   restore: (undo) => `restore the template of all members (\`${undo}\`); ${adopted}`,
 };
 
-/** Throws `CommandError` if the strategy in force ignores the verb's setting. */
+/** Throws `CommandError` if the cluster's strategy ignores the setting. */
 export function refuseWithoutEffect(
   verb: SettingVerb,
   { namespace, name }: Pick<ClusterRecord, 'namespace' | 'name'>,
@@ -155,7 +161,7 @@ export function refuseWithoutEffect(
   throw new CommandError(`${verb} has no effect on ${name}: ${cause}; ${alternative}`);
 }
 
-/** Where a user can change the values of a field manager, as the end of a sentence. */
+/** Where a user can change the values that a field manager owns, as a phrase that completes a sentence. */
 export function whereToChange(manager: string, kind: string, name: string, namespace: string, program: string): string {
   const own = manager.startsWith(pluginManager('')) && manager.slice(pluginManager('').length);
   if (own) return `it is \`${program} ${own}\``;

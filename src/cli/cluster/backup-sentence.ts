@@ -1,14 +1,14 @@
 import { milliseconds, object, text } from '../../base/json.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import { jobs } from '../../kube/resource.ts';
-import { clusterKind } from '../../moco/names.ts';
-import { jobSelectorOf, projectJob } from '../../moco/projections.ts';
+import { clusterKind, jobSelectorOf } from '../../moco/names.ts';
+import { projectJob } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { brief } from '../terminal/lines.ts';
 import { find, listAll } from './clusters.ts';
 import type { Session } from './session.ts';
 
-/** Which backup runs, and which was the last one, as a sentence. Rejects with `ApiError`. */
+/** A sentence that says which backup is running and when the last one was made. Rejects with `ApiError`. */
 export async function backupSentence(session: Session, cluster: ClusterRecord): Promise<string> {
   const { namespace, name, hasBackupPolicy } = cluster;
   const [raw, running] = await Promise.all([

@@ -3,6 +3,7 @@ import { policyKind, projectPolicy } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { builtInStrategy } from '../../api/settings.ts';
 import type { World } from '../../base/world.ts';
+import type { KnownNodes } from '../../controller/facts/known-nodes.ts';
 import { memberName } from '../../controller/facts/member-name.ts';
 import { collectFacts, type Dependencies, type ObservedFacts } from '../../controller/pass/collect-facts.ts';
 import { newMemory } from '../../controller/pass/memory.ts';
@@ -25,8 +26,9 @@ import {
 } from '../../kube/resource.ts';
 import { nameOf, type Stored } from '../../kube/store.ts';
 import { differentBuilds, explainBuilds } from '../../moco/mysqld-builds.ts';
-import { clusterKind } from '../../moco/names.ts';
-import { projectBudget, projectNamespace, statefulSetName } from '../../moco/projections.ts';
+import { clusterKind, statefulSetName } from '../../moco/names.ts';
+import { usualSigns } from '../../moco/node-maintenance.ts';
+import { projectBudget, projectNamespace } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
 import { Cache, type CachedKind, forEachCachedKind } from '../../objects/cache.ts';
 import { CommandError } from '../command-error.ts';
@@ -35,16 +37,16 @@ import type { Session } from './session.ts';
 
 // Builds the core's snapshot from what a user may read, so that commands decide as the controller does.
 
-/** A cluster and its current settings. */
+/** What a command has read about one cluster. */
 export interface ClusterObservation {
   readonly rollout: MySQLRollout | null;
-  /** `assumed` replaces settings of the MySQLRollout. */
+  /** Returns the facts for a decision. `assumed` replaces settings of the MySQLRollout. */
   readonly observe: (assumed?: RolloutSpec) => ObservedFacts;
-  /** What is missing because the user may not read it. */
+  /** The kinds that were not read, because the user may not read them. */
   readonly unread: readonly string[];
 }
 
-/** What is known about a cluster before its objects are read by name. */
+/** The objects of a cluster before any of them has been read. */
 export const nothingKnown = (cluster: ClusterRecord): ClusterObjects => ({
   cluster,
   statefulSet: null,
@@ -54,10 +56,12 @@ export const nothingKnown = (cluster: ClusterRecord): ClusterObjects => ({
   jobsUnreadable: null,
 });
 
-/** Hypothetical changes to the objects of a cluster, such as another template. */
+/** Assumed changes to the objects of a cluster, such as a different template. */
 export type AssumedChange = (objects: ClusterObjects) => ClusterObjects;
 
-/** As if MOCO had just changed the pod template, including `mysqld` if it is given. */
+/**
+ * The objects as they would be if MOCO had just changed the pod template. A given `mysqld` replaces the current one.
+ */
 export function withNewTemplate({ statefulSet, ...objects }: ClusterObjects, mysqld?: MysqldFacts): ClusterObjects {
   const updateRevision = `${statefulSetName(objects.cluster.name)}-assumed`;
   return { ...objects, statefulSet: statefulSet && { ...statefulSet, updateRevision, ...(mysqld && { mysqld }) } };
@@ -68,20 +72,22 @@ export async function observeCluster(
   session: Session,
   cluster: ClusterRecord,
   change?: AssumedChange | null,
+  drainedNode?: string,
 ): Promise<ClusterObservation> {
-  const observation = await observeIfExists(session, cluster, change);
+  const observation = await observeIfExists(session, cluster, change, drainedNode);
   if (observation === null) throw new CommandError(`${nameOf(cluster)} has just been deleted`);
   return observation;
 }
 
 /**
- * Reads everything that a decision needs, with the rights of the user. With `change` every member is assumed to come
- * back. Rejects with `ApiError`.
+ * Reads everything that a decision needs, with the rights of the user. If `change` is given, every member is assumed to
+ * be recreatable. Rejects with `ApiError`.
  */
 export async function observeIfExists(
   session: Session,
   cluster: ClusterRecord,
   change: AssumedChange | null = null,
+  drainedNode: string | null = null,
 ): Promise<ClusterObservation | null> {
   const { api, world } = session;
   const { namespace } = cluster;
@@ -110,16 +116,17 @@ export async function observeIfExists(
   const known = (policies ?? []).map(projectPolicy);
   const namespaceLabels = own && projectNamespace(own).labels;
   const sources: SourcesOf = ({ labels }) => ({ policies: known, cluster: { namespace, labels, namespaceLabels } });
-  const context = { api, world, mayLackNodes: true, mayLackCreate: true, nodes: new RecentNodes(world) };
-  const nothing = { members: new Map(), leavingNodes: new Map() };
+  const nodes = new RecentNodes(world, usualSigns, drainedNode);
+  const context = { api, world, mayLackNodes: true, mayLackCreate: true, nodes, knownNodes: nodes };
+  const nothing = { members: new Map() };
   const reading = change === null ? readRecreatable(objects.pods, objects, nothing, context) : Promise.resolve(nothing);
   const recreatable = (await orLeaveOut(persistentVolumeClaims, reading))?.members ?? null;
-  return { rollout, unread, observe: await observer(session, objects, rollout, sources, recreatable) };
+  return { rollout, unread, observe: await observer(session, objects, rollout, sources, recreatable, nodes) };
 }
 
 /**
- * The facts for the controller's decision, with the assumed settings. Reads what updates in place depend on. Without
- * `recreatable` every member is assumed to come back. Rejects with `ApiError`.
+ * Reads what updates in place depend on. Resolves to a function that returns the facts for the controller's decision
+ * with assumed settings. Without `recreatable`, every member is assumed to be recreatable. Rejects with `ApiError`.
  */
 export async function observer(
   { api, world }: Session,
@@ -127,18 +134,19 @@ export async function observer(
   rollout: MySQLRollout | null,
   sources: SourcesOf,
   recreatable: ReadonlyMap<string, KnownRecreatable> | null = null,
+  knownNodes?: KnownNodes,
 ): Promise<ClusterObservation['observe']> {
   const seen = factsOf(objects, rollout, sources, world);
   const inPlace = await readInPlace(seen, nothingReadInPlace, api, world, 'haveImages');
-  return (assumed) => factsOf(objects, rollout, sources, world, assumed, inPlace, recreatable);
+  return (assumed) => factsOf(objects, rollout, sources, world, assumed, inPlace, recreatable, knownNodes);
 }
 
-/** Which members could not be recreated as they are, and why. */
+/** Says which members could not be recreated, and why. */
 export const obstaclesOf = ({ snapshot }: ObservedFacts): readonly string[] => snapshot.members.flatMap(obstacles);
 
 /**
- * What a user should know about the mysqld versions of a cluster, unless `rule` already explains it. Each without a
- * full stop.
+ * What a user should know about the mysqld versions of a cluster, in sentences without a full stop. Leaves out what the
+ * message of the hold already says if `rule` is the rule of the hold.
  */
 export function mysqldNotes(observed: ObservedFacts, rule: string | undefined): readonly string[] {
   const situation = survey(observed.snapshot, observed.policy);
@@ -149,7 +157,7 @@ export function mysqldNotes(observed: ObservedFacts, rule: string | undefined): 
   ];
 }
 
-/** What the API server says about a cluster in addition to its status. Empty if it can't be read. */
+/** Notes about a cluster that its status does not contain. Empty if the objects of the cluster cannot be read. */
 export async function notesOfObjects(
   session: Session,
   cluster: ClusterRecord,
@@ -164,10 +172,10 @@ export async function notesOfObjects(
 type SourcesOf = Dependencies['cache']['settingsSources'];
 
 /**
- * The facts for the controller's decision. `assumed` replaces settings of the MySQLRollout. Without these reads,
- * members are assumed to need another pod, and to come back. The controller's flags are known as far as the status
- * shows them. Facts that only the controller knows, or has to ask Prometheus and replicas for, are assumed to block
- * nothing.
+ * The facts for the controller's decision. `assumed` replaces settings of the MySQLRollout. If the optional readings
+ * are not given, members are assumed to need a new pod and to be recreatable. A flag of the controller is known only if
+ * the status shows it. Facts that only the controller knows, or that require queries to Prometheus or replicas, are
+ * assumed to block nothing.
  */
 export function factsOf(
   objects: ClusterObjects,
@@ -177,9 +185,10 @@ export function factsOf(
   assumed: RolloutSpec = {},
   inPlace: InPlaceReadings = nothingReadInPlace,
   recreatable: ReadonlyMap<string, KnownRecreatable> | null = null,
+  knownNodes: KnownNodes = new RecentNodes(world),
 ): ObservedFacts {
   const { pods, statefulSet } = objects;
-  const { strategy, updatesInPlace, settings = {} } = rollout?.status ?? {};
+  const { strategy, updatesInPlace, nodeMaintenance, settings = {} } = rollout?.status ?? {};
   const atMilliseconds = world.monotonic();
   const revision = statefulSet?.updateRevision ?? '';
   const unread = { claimNames: [], claimUids: {}, tolerations: [], startedAt: null };
@@ -196,7 +205,6 @@ export function factsOf(
     inPlace,
     recreatable: {
       members: new Map(pods.map(({ uid }) => [uid, recreatable?.get(uid) ?? fine])),
-      leavingNodes: new Map(),
     },
     delays: new Map(pods.map(({ uid }) => [uid, delay])),
     clones: new Map(pods.map(({ uid }) => [uid, notCloning])),
@@ -213,6 +221,7 @@ export function factsOf(
       onDeleteEnabled: isOnDelete || assumed.strategy === 'OnDelete',
       partitionDriver: strategy === 'Partition' ? 'own' : 'moco',
       inPlaceEnabled: updatesInPlace === true,
+      nodeMaintenanceEnabled: nodeMaintenance !== undefined || assumed.nodeMaintenance !== undefined,
     },
     defaults: {
       policy: { ...defaultPolicy, ...(minReadySeconds !== undefined && { minReadySeconds }) },
@@ -220,21 +229,23 @@ export function factsOf(
     },
     cache: { settingsSources, unavailable: new Map(), replicaClustersAt: () => [] },
     fleet: { factsFor: () => noFleet },
+    knownNodes,
     checks: {
       factsFor: (_, checks) =>
         checks.map(({ name }) => ({ name, reading: { kind: 'passing' }, ageSeconds: 0, unknownForSeconds: 0 })),
     },
   };
   const assumedRollout = rollout && { ...rollout, spec: { ...rollout.spec, ...assumed } };
-  // Claims are not read. They are assumed to agree with the pods; for a member whose mysqld has not started, with the
-  // mysqld of the other members.
+  // This function does not read claims. It assumes that they agree with the pods or, for a member with a mysqld that
+  // has not started, with the other members.
   const { lastRuns } = collectFacts(objects, assumedRollout, known, dependencies).snapshot;
   const earlier = lastRuns.find((one) => one.revision !== revision);
   const data = new Map(
     pods.map((pod) => {
       const { ordinal } = pod;
       const { image = null, version = null } = lastRuns.find((one) => one.ordinal === ordinal) ?? earlier ?? {};
-      const record = { revision: pod.revision, image, version };
+      const killed = rollout?.status?.members?.find((one) => one.ordinal === ordinal)?.data?.killed === true;
+      const record = { revision: pod.revision, image, version, ...(killed && { killed }) };
       return [ordinal, { record, atMilliseconds, refusedAtMilliseconds: null }] as const;
     }),
   );
@@ -252,12 +263,12 @@ const noFleet = {
   unobservedEvictions: 0,
 };
 
-/** Kinds that only make a decision more precise. */
+/** Kinds without which a decision is still possible, but less precise. */
 const optionalKinds: ReadonlySet<ResourceKind> = new Set([policyKind, podDisruptionBudgets, jobs, namespaces]);
 
 /**
- * Lists every kind that a decision needs once, in all namespaces, into a cache like the controller's. `unread` are
- * kinds that are left out because the user may not read them. Rejects with `ApiError` or `CommandError`.
+ * Lists each kind that a decision needs, once and in all namespaces, into a cache like the controller's. `unread`
+ * contains the kinds that the user may not read. Rejects with `ApiError` or `CommandError`.
  */
 export async function readFleet(session: Session) {
   const cache = new Cache();
@@ -271,7 +282,7 @@ export async function readFleet(session: Session) {
   };
   for (const cluster of await clustersIn(session, null)) cache.clusters.put(cluster);
   await Promise.all(
-    forEachCachedKind(cache, true, async (cached) => {
+    forEachCachedKind(cache, { keepsLivePods: true, leavingSigns: null }, async (cached) => {
       if (cached.kind !== clusterKind) await read(cached);
     }),
   );

@@ -4,18 +4,19 @@ import { UsageError } from '../../failure.ts';
 import { ApiError, isForbidden, isMissing } from '../../kube/api-error.ts';
 import { pagesOf } from '../../kube/list-watch.ts';
 import type { ResourceKind } from '../../kube/resource.ts';
-import { clusterKind } from '../../moco/names.ts';
-import { projectCluster, statefulSetName } from '../../moco/projections.ts';
+import { clusterKind, statefulSetName } from '../../moco/names.ts';
+import { projectCluster } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { CommandError, didYouMean } from '../command-error.ts';
 import type { Session } from './session.ts';
 
-// Finds and lists the objects that commands are about, with errors that suggest what was meant.
+// Finds and lists the objects that commands act on. Errors suggest what the user may have meant.
 
 const pageSize = 500;
 
 /**
- * All objects of a kind, page by page, without managedFields: they are half of a MySQLRollout. Rejects with `ApiError`.
+ * Lists all objects of a kind, page by page. The managedFields are left out, because they make up half of a
+ * MySQLRollout. Rejects with `ApiError`.
  */
 export const listAll = (
   session: Pick<Session, 'client'>,
@@ -24,7 +25,7 @@ export const listAll = (
   query: Readonly<Record<string, string>> = {},
 ): Promise<readonly Json[]> => listEach(session, kind, namespace, query, withoutManagedFields);
 
-/** The same, with the result of `use` for each object. */
+/** Like `listAll`, but returns the result of `use` for each object. */
 export async function listEach<One>(
   { client }: Pick<Session, 'client'>,
   kind: ResourceKind,
@@ -51,17 +52,26 @@ export function keyIn({ metadata }: Json): string {
   return `${String(namespace)}/${String(name)}`;
 }
 
-/** Like `listAll`, but empty if the kind does not exist. */
-export const listOrNothing = async (...parameters: Parameters<typeof listAll>): Promise<readonly Json[]> =>
-  (await ifThere(listAll(...parameters))) ?? [];
+/** Like `listAll`, but resolves to an empty list if the kind does not exist. */
+export const listOrNothing = (
+  session: Pick<Session, 'client'>,
+  kind: ResourceKind,
+  namespace: string | null,
+  query: Readonly<Record<string, string>> = {},
+): Promise<readonly Json[]> => listEachOrNothing(session, kind, namespace, query, withoutManagedFields);
 
-/** `null` if the kind or the object does not exist. */
+/** Like `listEach`, but resolves to an empty list if the kind does not exist. */
+export const listEachOrNothing = async <One>(
+  ...parameters: Parameters<typeof listEach<One>>
+): Promise<readonly One[]> => (await ifThere(listEach(...parameters))) ?? [];
+
+/** Resolves to `null` if the kind or the object does not exist. */
 export const ifThere = <Answer>(answer: Promise<Answer>): Promise<Answer | null> => unless(isMissing, answer);
 
-/** `null` if the user may not read it. */
+/** Resolves to `null` if the user may not read the object. */
 export const ifAllowed = <Answer>(answer: Promise<Answer>): Promise<Answer | null> => unless(isForbidden, answer);
 
-/** `null` if the API server refuses for any reason. */
+/** Resolves to `null` if the API server refuses the request for any reason. */
 export const unlessRefused = <Answer>(answer: Promise<Answer>): Promise<Answer | null> =>
   unless((error) => error instanceof ApiError && error.status !== 0, answer);
 
@@ -79,7 +89,7 @@ export const find = (
   name: string,
 ): Promise<Json | null> => api.read(kind, namespace === null ? { name } : { namespace, name }, 'read');
 
-/** The MySQLRollout of a cluster, or `null`. Rejects with `ApiError`. */
+/** The MySQLRollout of a cluster; `null` if there is none. Rejects with `ApiError`. */
 export async function rolloutOf(
   session: Pick<Session, 'api'>,
   { namespace, name }: Pick<ClusterRecord, 'namespace' | 'name'>,
@@ -87,7 +97,7 @@ export async function rolloutOf(
   return (await find(session, rolloutKind, namespace, name)) as MySQLRollout | null;
 }
 
-/** The MySQLClusters of a namespace, or with `null` of all namespaces, that a label selector selects. */
+/** The MySQLClusters that a label selector selects in a namespace; `null` stands for all namespaces. */
 export async function clustersIn(
   session: Session,
   namespace: string | null,
@@ -98,7 +108,7 @@ export async function clustersIn(
   throw new CommandError(`there is no kind ${clusterKind.kind} on ${session.server}: is MOCO installed?`);
 }
 
-/** The same, or `null` if MOCO's kind does not exist. */
+/** Like `clustersIn`, but `null` if MOCO's kind does not exist. */
 export async function clustersIfThere(
   session: Session,
   namespace: string | null,
@@ -109,11 +119,14 @@ export async function clustersIfThere(
   return found && found.map(projectCluster).filter((cluster) => cluster !== null);
 }
 
-/** The MySQLCluster with that name. Throws `CommandError` with a suggestion: another namespace, or a similar name. */
+/**
+ * The MySQLCluster with that name. If there is none, throws `CommandError` with a suggestion: a different namespace, or
+ * a similar name.
+ */
 export async function clusterNamed(session: Session, name: string): Promise<ClusterRecord> {
   const { namespace } = session;
   if (namespace === null) throw new UsageError('expected either a name or -A, got both');
-  // A name that no object can have might change the path of a request.
+  // A string that is not a valid object name could change the path of a request.
   if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name)) {
     throw new CommandError(`${resource} "${name}" not found: no object can have this name`);
   }

@@ -1,15 +1,24 @@
 import type { KubeconfigOverrides } from '../../kube/kubeconfig-overrides.ts';
-import { parseDuration, value } from '../../options/flag.ts';
+import { parseDuration, unreadable, value } from '../../options/flag.ts';
 import { anyText, type CommandOption, oneNamespace, optionKind, severalTexts, toggle, type Values } from '../option.ts';
 
-// kubectl's options for the connection, with its names and meanings.
+// kubectl's connection options, with the same names and meanings.
 
-/** Options that replace a value of the kubeconfig, and which value that is. */
+const serverAddress = optionKind((given) =>
+  /^https?:\/\//.test(given) && URL.canParse(given)
+    ? value(given)
+    : unreadable('an https address such as https://127.0.0.1:6443'),
+);
+
+/** Options that override a value of the kubeconfig. Each comes with a function that builds the override. */
 const overriding = {
   context: [anyText('--context <context>', 'context of the kubeconfig'), (context) => ({ context })],
   cluster: [anyText('--cluster <name>', 'cluster of the kubeconfig'), (cluster) => ({ cluster })],
   user: [anyText('--user <name>', 'user of the kubeconfig'), (user) => ({ user })],
-  server: [anyText('-s, --server <url>', 'address of the API server'), (server) => ({ clusterEntry: { server } })],
+  server: [
+    serverAddress('-s, --server <url>', 'address of the API server'),
+    (server) => ({ clusterEntry: { server } }),
+  ],
   tlsServerName: [
     anyText('--tls-server-name <name>', 'server name to expect in the certificate of the API server'),
     (name) => ({ clusterEntry: { 'tls-server-name': name } }),
@@ -32,10 +41,10 @@ const overriding = {
 
 type Overriding = typeof overriding;
 
-/** No response takes longer than a day. */
+/** A day stands for no limit, because no response takes longer. */
 const noLimitMilliseconds = 86_400_000;
 
-/** Milliseconds. As in kubectl, a plain number is in seconds, and 0 is no limit. */
+/** A duration in milliseconds. As in kubectl, a plain number means seconds, and 0 means no limit. */
 const timeout = optionKind((given) =>
   /^0(ms|s|m|h)?$/.test(given) ? value(noLimitMilliseconds) : parseDuration(/^\d+$/.test(given) ? `${given}s` : given),
 );
@@ -69,7 +78,7 @@ export const connectionOptions = {
 
 type Given = Values<typeof connectionOptions>;
 
-/** The values of the kubeconfig that the options replace. */
+/** Collects the options that override values of the kubeconfig. */
 export function overridesOf(given: Given): KubeconfigOverrides {
   const parts = Object.entries(overriding).map(([field, [, apply]]): Partial<KubeconfigOverrides> => {
     const text = given[field as keyof Overriding];

@@ -7,32 +7,47 @@ import { brief, secondsSince } from '../terminal/lines.ts';
 import { ifAllowed, listOrNothing, unlessRefused } from './clusters.ts';
 import type { Session } from './session.ts';
 
-/** The lease of the controller where `config/` installs it. */
+// What the lease of the controller shows: whether a controller is running, and with which flags.
+
+/** The namespace and name that `config/` gives the controller's lease. */
 const place = { namespace: 'moco-rollout-system', name: 'moco-rollout' } as const;
 
-/** Much longer than a leader needs to renew the lease, or another process to acquire it. */
+/** Much longer than it takes to renew the lease, or to elect a new leader. */
 const longestSilenceSeconds = 60;
 
-/**
- * A message that no controller is running, and so that statuses are out of date, if its lease shows that. `null` if a
- * controller is running, or if the lease cannot be read.
- */
-export async function controllerNote(session: Session): Promise<string | null> {
-  const silence = await leaseSilence(session);
-  if (silence === null || silence.seconds < longestSilenceSeconds) return null;
-  return `no controller has renewed its lease for ${brief(silence.seconds)}: no rollout continues until one runs (namespace ${silence.namespace})`;
+/** The time since a controller last renewed the lease, and the namespace of the lease. */
+export interface Silence {
+  readonly seconds: number;
+  readonly namespace: string;
 }
 
-/** Whether a controller holds its lease, wherever it runs. */
+/** A message for the user if no controller has renewed the lease for too long; otherwise `null`. */
+export const silenceNote = (silence: Silence | null): string | null =>
+  silence === null || silence.seconds < longestSilenceSeconds
+    ? null
+    : `no controller has renewed its lease for ${brief(silence.seconds)}: no rollout continues until one runs (namespace ${silence.namespace})`;
+
+/**
+ * When the status last changed, and when the controller last renewed its lease, as a sentence without a full stop. A
+ * running controller writes the status only when something changes, so even an old status can be up to date. `null` if
+ * neither time is known.
+ */
+export function ageSentence(statusSeconds: number | null, silence: Silence | null): string | null {
+  const parts = [
+    ...(statusSeconds === null ? [] : [`the status last changed ${brief(statusSeconds)} ago`]),
+    ...(silence === null ? [] : [`the controller last renewed its lease ${brief(silence.seconds)} ago`]),
+  ];
+  return parts.length === 0 ? null : parts.join('; ');
+}
+
+/** Whether a controller holds its lease, in any namespace. */
 export async function isLed(session: Session): Promise<boolean> {
   const silence = await leaseSilence(session);
   return silence !== null && silence.seconds < longestSilenceSeconds;
 }
 
-/** Seconds since the lease was renewed; `null` without a lease, or if it cannot be read. */
-async function leaseSilence(
-  session: Session,
-): Promise<{ readonly seconds: number; readonly namespace: string } | null> {
+/** `null` if there is no lease, or if the lease cannot be read. */
+export async function leaseSilence(session: Session): Promise<Silence | null> {
   const found = await unlessRefused(controllerLease(session));
   if (found === null) return null;
   const { metadata, spec } = parseLease(found);
@@ -41,8 +56,8 @@ async function leaseSilence(
 }
 
 /**
- * The flags that the leader publishes, or the built-in defaults. `unknown` is a sentence that says why the controller's
- * flags are not known and what to do; `null` if they are known.
+ * The flags that the leader publishes, or the built-in defaults if there are none. `unknown` is a sentence that says
+ * why the controller's flags are unknown and what to do, or `null` if the flags are known.
  */
 export async function publishedFlags(session: Session) {
   let unknown: string | null = null;
@@ -59,8 +74,8 @@ export async function publishedFlags(session: Session) {
 }
 
 /**
- * The controller's lease in the namespace of `config/`, otherwise wherever it is installed. `null` if there is none.
- * Rejects with the API server's answer if the session may read neither.
+ * The controller's lease from the namespace in which `config/` installs it, or else from any other namespace. `null` if
+ * there is none. Rejects with the API server's answer if the user may not read Leases.
  */
 export async function controllerLease(session: Session): Promise<Json | null> {
   const there = await ifAllowed(session.api.read(leases, place, 'read'));

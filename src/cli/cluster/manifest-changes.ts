@@ -13,21 +13,21 @@ import { type TemplateDifference, templateDifferences } from '../../moco/templat
 import { find } from './clusters.ts';
 import type { Session } from './session.ts';
 
-// Finds out by dry runs what applying a manifest would change, for `plan -f`.
+// Finds out by dry runs what a manifest would change, for `plan -f`.
 
 /** What applying a manifest would change in a MySQLCluster. */
 export interface ManifestChange {
-  /** The cluster as the API server would store it, and as if MOCO had already reconciled it. */
+  /** The changed cluster as it would be after the API server has stored it and MOCO has reconciled it. */
   readonly cluster: ClusterRecord;
-  /** The differences in its spec. */
+  /** The differences in the spec of the MySQLCluster. */
   readonly differences: readonly TemplateDifference[];
-  /** Whether MOCO creates another pod template from it. */
+  /** Whether MOCO would generate a different pod template after the change. */
   readonly changesTemplate: boolean;
-  /** The mysqld images that the MySQLCluster requests now, and after the change. */
+  /** The mysqld images that the MySQLCluster requests before and after the change. */
   readonly mysqld: { readonly before: MysqldFacts; readonly after: MysqldFacts };
 }
 
-/** The fields of a MySQLCluster's spec that MOCO 0.36 does not use for a pod template (`reconcileV1StatefulSet`). */
+/** The fields of a MySQLCluster's spec that do not affect the pod template (MOCO 0.36, `reconcileV1StatefulSet`). */
 const notInTemplate: ReadonlySet<string> = new Set([
   'replicas',
   'offline',
@@ -43,9 +43,9 @@ const notInTemplate: ReadonlySet<string> = new Set([
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
- * What the API server would store for the MySQLClusters in a file of manifests (`-` for standard input), by dry runs:
- * as the field manager that applies each of them now, or merged like `kubectl apply` without one. Rejects with
- * `ApiError`.
+ * Finds out by dry runs what the API server would store for the MySQLClusters in a file of manifests (`-` for standard
+ * input). Each dry run uses the field manager that has applied the MySQLCluster before. If there is none, the manifest
+ * is merged as by `kubectl apply`. Rejects with `ApiError`.
  */
 export async function manifestChanges(session: Session, file: string): Promise<readonly ManifestChange[]> {
   const changes: ManifestChange[] = [];
@@ -118,9 +118,7 @@ function tryManifest(
   return client.call<Json>({ ...call, query: { dryRun: 'All' }, contentType: 'application/merge-patch+json', body });
 }
 
-/**
- * A merge patch from what is currently applied, which also removes fields that were applied before and are now missing.
- */
+/** A merge patch from the applied manifest to the new one. It also removes the fields that the new manifest omits. */
 function withRemovals(before: unknown, now: unknown): unknown {
   if (!isObject(before) || !isObject(now)) return now === undefined ? null : now;
   const names = new Set([...Object.keys(before), ...Object.keys(now)]);

@@ -7,8 +7,13 @@ import { explainHold } from '../../core/rules/catalogue.ts';
 import { explainStep } from '../../core/sentences.ts';
 import { ApiError, isForbidden, isUnauthorized } from '../../kube/api-error.ts';
 import { path } from '../../kube/resource.ts';
-import { clusterKind, ownWebhookSuffix, releasedAnnotation, rolloutCompleteCondition } from '../../moco/names.ts';
-import { statefulSetName } from '../../moco/projections.ts';
+import {
+  clusterKind,
+  ownWebhookSuffix,
+  releasedAnnotation,
+  rolloutCompleteCondition,
+  statefulSetName,
+} from '../../moco/names.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
 import { execute } from '../../objects/execute.ts';
 import { releaseUnsafe } from '../../objects/strategy.ts';
@@ -16,7 +21,7 @@ import { CommandError, sentenceOf } from '../command-error.ts';
 import { observeIfExists } from './cluster-snapshot.ts';
 import type { Session } from './session.ts';
 
-// Releases a cluster step by step, by the rules of the controller but with the rights of the user.
+// Releases a cluster step by step, by the controller's rules but with the user's rights.
 
 interface ReleasedOutcome {
   readonly kind: 'back' | 'left';
@@ -28,10 +33,10 @@ const shortestPauseMilliseconds = 50;
 const longestPauseMilliseconds = 1000;
 
 /**
- * Releases one cluster until nothing is left to do; a paused one only with `includePaused`. It annotates the
- * MySQLCluster, so that the cluster stays released. Then it repeatedly reads the cluster, decides by the rules of the
- * controller, and does the next step of the release. A write by somebody else in between is only a conflict. `waits` is
- * called once for each new reason to wait.
+ * Releases one cluster, until nothing is left to do. Releases a paused cluster only if `includePaused` is set. First it
+ * annotates the MySQLCluster, so that the cluster stays released. Then it repeatedly reads the cluster, decides by the
+ * controller's rules, and performs the next step of the release. A conflicting write of another client does not end the
+ * release. `waits` is called once for each new reason to wait.
  */
 export async function releaseOne(
   session: Session,
@@ -51,7 +56,7 @@ export async function releaseOne(
     waitsFor = reason;
     if (kind === 'stepped') continue;
     pauseMilliseconds = Math.min(pauseMilliseconds * 2, longestPauseMilliseconds);
-    // A wait that ends within a moment is not reported.
+    // A very short wait is not reported.
     if (pauseMilliseconds === longestPauseMilliseconds && reported !== reason) {
       reported = reason;
       waits(reason);
@@ -61,7 +66,7 @@ export async function releaseOne(
   return { kind: 'left', reason: `timed out${waitsFor === '' ? '' : `: ${waitsFor}`}` };
 }
 
-/** What a failed read or write means for a release. */
+/** Whether a release ends or waits after a failed read or write. */
 function afterFailure(error: unknown): StepOutcome {
   // The kind may have been deleted in the meantime.
   if (error instanceof CommandError) return { kind: 'left', reason: error.message };
@@ -108,7 +113,10 @@ async function releaseStep(
   return acted(await execute(step, facts, api, world), step);
 }
 
-/** After a release MOCO would roll out the cluster, which the pause is meant to prevent. */
+/**
+ * The reason why a paused cluster is not released: MOCO would then roll the cluster out, which the pause is meant to
+ * prevent.
+ */
 function whyPaused({ problem, sources }: Settings): string {
   const cause = problem === null ? `it is paused by ${sources['paused']?.source}` : `it may be paused: ${problem}`;
   return `${cause}; end the pause first, or release it with --include-paused, which lets MOCO replace its pods`;
@@ -116,7 +124,7 @@ function whyPaused({ problem, sources }: Settings): string {
 
 type OfRelease = Extract<Step, { kind: 'undemote' | 'promoteRevision' | 'release' }>;
 
-/** The command does only these steps. */
+/** The only steps that the command performs. */
 const isOfRelease = (step: Step): step is OfRelease =>
   step.kind === 'undemote' || step.kind === 'promoteRevision' || step.kind === 'release';
 
@@ -128,7 +136,10 @@ function acted({ result, message, failure }: Awaited<ReturnType<typeof execute>>
   return result === 'refused' && remedied === reason ? { kind: 'left', reason } : { kind: 'waits', reason: remedied };
 }
 
-/** Also removes our condition. Without the right the command says so: a running controller removes it as well. */
+/**
+ * Removes our condition as well. If the user lacks the right to do so, the command reports that, and a running
+ * controller removes the condition later.
+ */
 async function withoutCompletion(
   { api }: Session,
   cluster: ClusterRecord,
@@ -145,11 +156,14 @@ async function withoutCompletion(
   }
 }
 
-/** The StatefulSet has no label of ours, and Kubernetes has observed it: no earlier sync can change it any more. */
+/**
+ * The outcome of a complete release. The StatefulSet no longer has a label of this program, and Kubernetes has observed
+ * that, so no earlier sync can still change the StatefulSet.
+ */
 function ended({ strategy, currentRevision }: StatefulSetRecord): ReleasedOutcome {
   return strategy === 'RollingUpdate'
     ? { kind: 'back', reason: `is back at RollingUpdate, current revision ${currentRevision}` }
-    : { kind: 'left', reason: `the StatefulSet is at ${strategy} without our label: somebody else set it` };
+    : { kind: 'left', reason: `the StatefulSet is at ${strategy} without our label: another client set that` };
 }
 
 /** Adds a remedy to a message about an unreachable webhook. Other messages are returned unchanged. */
@@ -159,14 +173,14 @@ function remedyOf(sentence: string): string {
   if (!webhook.endsWith(ownWebhookSuffix)) {
     return `${sentence}; webhook ${webhook} has to be reachable again first: is moco-controller running?`;
   }
-  // As in `config/`.
+  // The name that `config/` uses.
   const configuration = `moco-rollout-${webhook.startsWith('partition.') ? 'partition' : 'mutating'}-webhook-configuration`;
-  return `${sentence}; start the controller again, whose webhook this is, or let the StatefulSets go without it: kubectl delete mutatingwebhookconfiguration ${configuration}`;
+  return `${sentence}; start the controller, which serves this webhook, or delete the webhook: kubectl delete mutatingwebhookconfiguration ${configuration}`;
 }
 
 /**
- * Sets or removes the annotation that releases the cluster, with the rights of the user. Resolves to whether that was a
- * change. Rejects with `ApiError`, with 409 if another MySQLCluster has that name now.
+ * Sets or removes the annotation that releases the cluster, with the rights of the user. Resolves to whether anything
+ * changed. Rejects with `ApiError`; its status is 409 if a different MySQLCluster has that name now.
  */
 export async function setReleased(
   { client }: Session,

@@ -4,15 +4,15 @@ import { UsageError } from '../../failure.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { statefulSets } from '../../kube/resource.ts';
 import { byName, nameOf } from '../../kube/store.ts';
-import { strategyLabel, strategyOnDelete } from '../../moco/names.ts';
-import { memberSelector, projectStatefulSet } from '../../moco/projections.ts';
+import { memberSelector, strategyLabel, strategyOnDelete } from '../../moco/names.ts';
+import { projectStatefulSet } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { ownerKey } from '../../objects/cache.ts';
 import { CommandError, explainCommandFailure } from '../command-error.ts';
 import { clusterNamed, clustersIfThere, clustersIn, keyIn, listOrNothing, rolloutOf } from './clusters.ts';
 import type { Session } from './session.ts';
 
-// Which clusters a command acts on, and how it acts on many of them.
+// Selects the clusters that a command acts on, and runs the command on each of them.
 
 export interface ClusterAndRollout {
   readonly cluster: ClusterRecord;
@@ -20,13 +20,12 @@ export interface ClusterAndRollout {
 }
 
 /**
- * The clusters that are named, that the label selector selects, or, with `--all`, every cluster in scope. Throws
- * `UsageError` if none of these is given, or if names are combined with another one.
+ * The named clusters, or the clusters that match the label selector; with `--all`, all clusters in scope. Throws
+ * `UsageError` if none of these is given, or if names are combined with a selector or `--all`.
  */
 export async function selectedClusters(session: Session, names: readonly string[]): Promise<readonly ClusterRecord[]> {
-  const { namespace, selector } = session;
   requireSelection(session, names);
-  return names.length > 0 ? namedClusters(session, names) : clustersIn(session, namespace, selector);
+  return names.length > 0 ? namedClusters(session, names) : clustersIn(session, session.namespace, session.selector);
 }
 
 const namedClusters = (session: Session, names: readonly string[]): Promise<readonly ClusterRecord[]> =>
@@ -46,8 +45,8 @@ export function requireSelection(session: Session, names: readonly string[]): vo
 }
 
 /**
- * The clusters that are named, or all clusters of the scope that the label selector selects, with their MySQLRollouts;
- * sorted.
+ * The named clusters in the given order or, without names, all clusters in scope that match the label selector, sorted
+ * by name. Each comes with its MySQLRollout.
  */
 export async function listedClusters(
   session: Session,
@@ -66,13 +65,13 @@ export async function listedClusters(
   return clusters.toSorted(byName).map((cluster) => ({ cluster, rollout: known.get(nameOf(cluster)) ?? null }));
 }
 
-function refuseNamesAndMore({ namespace, selector, all }: Session, names: readonly string[]): void {
+function refuseNamesAndMore({ allNamespaces, selector, all }: Session, names: readonly string[]): void {
   if (names.length === 0) return;
-  const extra = selector !== undefined ? '--selector' : all ? '--all' : namespace === null ? '-A' : '';
+  const extra = selector !== undefined ? '--selector' : all ? '--all' : allNamespaces ? '-A' : '';
   if (extra !== '') throw new UsageError(`expected either names or ${extra}, got both`);
 }
 
-/** Applies `act` to every selected cluster, one after another, and writes its results. Resolves to the exit status. */
+/** Applies `act` to every selected cluster, one after another, and writes the results. Resolves to the exit status. */
 export async function forEachCluster(
   session: Session,
   names: readonly string[],
@@ -84,8 +83,8 @@ export async function forEachCluster(
 }
 
 /**
- * Applies `act` to this many clusters at a time, and writes the results in order. A cluster that fails is reported as
- * an error, and the others are still processed. Resolves to the exit status.
+ * Applies `act` to up to `concurrency` clusters at a time, and writes the results in order. If one cluster fails, the
+ * error is reported and the other clusters are still processed. Resolves to the exit status.
  */
 export async function forEachOf(
   session: Session,
@@ -101,13 +100,13 @@ export async function forEachOf(
     try {
       return await act(cluster);
     } catch (error) {
-      // Runs before the queue begins the next cluster.
+      // The queue must be cleared here, before it starts the next cluster.
       if (!isOfOneCluster(error)) queue.clear();
       throw error;
     }
   };
   const results = clusters.map((cluster) => queue.add(() => begin(cluster)));
-  // Each is awaited below, in order.
+  // Prevents unhandled rejections. The loop below awaits the results in order.
   for (const result of results) result.catch(() => undefined);
   let status = 0;
   for (const result of results) {
@@ -123,14 +122,14 @@ export async function forEachOf(
 }
 
 /**
- * The clusters to release: those that are named, or those that `--selector` or `--all` select. Without names these are
- * clusters with a labelled StatefulSet and those without the annotation, since a controller with the feature gate might
- * still adopt them. `orphans` are labelled StatefulSets without a MySQLCluster: the garbage collector deletes them.
- * Throws `UsageError`.
+ * The clusters to release: the named ones, or those that `--selector` or `--all` select. With one of these options, the
+ * result is limited to clusters with a labelled StatefulSet and clusters without the release annotation. A controller
+ * with the feature gate might still adopt a cluster without that annotation. `orphans` are labelled StatefulSets
+ * without a MySQLCluster, which the garbage collector deletes. Throws `UsageError`.
  */
 export async function releaseTargets(session: Session, names: readonly string[]) {
-  const { namespace, selector } = session;
   requireSelection(session, names);
+  const { namespace, selector } = session;
   if (names.length > 0) return { clusters: await namedClusters(session, names), orphans: [] };
   const labelSelector = `${memberSelector},${strategyLabel}=${strategyOnDelete}`;
   const [found, all] = await Promise.all([
@@ -143,6 +142,6 @@ export async function releaseTargets(session: Session, names: readonly string[])
   const clusters = all.filter(
     (cluster) => labelled.has(nameOf(cluster)) || !cluster.released || cluster.rolloutComplete !== null,
   );
-  // A selector selects MySQLClusters: for a StatefulSet without one it is unknown whether it would match.
+  // A selector applies to MySQLClusters, so it cannot match a StatefulSet without a MySQLCluster.
   return { clusters, orphans: selector === undefined ? [...labelled].filter((key) => !known.has(key)) : [] };
 }

@@ -13,9 +13,9 @@ import type { Host } from '../host.ts';
 import type { Values } from '../option.ts';
 import { type connectionOptions, overridesOf } from './connection-flags.ts';
 
-// What a command knows about its Kubernetes cluster: the connection, the namespace, the user's options.
+// What a command knows about the Kubernetes cluster: the connection, the namespace and the user's options.
 
-/** Further options of commands about several clusters. */
+/** Additional options of commands that act on several clusters. */
 interface Scope {
   readonly allNamespaces?: boolean;
   readonly selector?: string | undefined;
@@ -30,6 +30,8 @@ export interface Session {
   readonly server: string;
   /** `null` for all namespaces. */
   readonly namespace: string | null;
+  /** Whether `--all-namespaces` is given. */
+  readonly allNamespaces: boolean;
   /** The label selector for MySQLClusters, as given to `--selector`. */
   readonly selector: string | undefined;
   /** Whether `--all` is given. */
@@ -38,11 +40,13 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** kubectl's default. */
+/** kubectl's default rate limit. */
 const qps = 50;
 const burst = 100;
 
-/** Does not retry a request that timed out, since a user is waiting. Requests end with the command. */
+/**
+ * A client that does not retry a request after a timeout, because a user is waiting. Its requests end with the command.
+ */
 class CommandClient extends ApiClient {
   readonly #signal: AbortSignal;
 
@@ -62,14 +66,22 @@ class CommandClient extends ApiClient {
   }
 }
 
-/** Opens no connection yet. Throws `ConfigurationError` or `UsageError`. */
+/**
+ * Creates a session without reading the kubeconfig. The first use of the client, of the server or of the namespace
+ * reads it, so that a command can check its arguments first. Throws `UsageError`.
+ */
 export function openSession(given: Values<typeof connectionOptions> & Scope, host: Host): Session {
-  const { allNamespaces, selector, all = false, namespace, requestTimeout } = given;
-  if (allNamespaces === true && namespace !== undefined) {
+  const { allNamespaces = false, selector, all = false, namespace, requestTimeout } = given;
+  if (allNamespaces && namespace !== undefined) {
     throw new UsageError('expected either --namespace or --all-namespaces, got both');
   }
-  const connection: Connection = connect(chooseKubeconfig(given, host));
-  const machine: World = { ...realWorld(connection.exchange), wall: host.wall };
+  let connection: Connection | null = null;
+  /** Throws `ConfigurationError` or `UsageError`. */
+  const connected = (): Connection => {
+    connection ??= connect(chooseKubeconfig(given, host));
+    return connection;
+  };
+  const machine: World = { ...realWorld(async (request) => connected().exchange(request)), wall: host.wall };
   const world = onServerClock(machine, { warn: () => undefined });
   const stop = new AbortController();
   const client = new CommandClient(stop.signal, {
@@ -79,26 +91,38 @@ export function openSession(given: Values<typeof connectionOptions> & Scope, hos
     userAgent: `moco-rollout-cli/${manifest.version}`,
     timeoutMilliseconds: requestTimeout,
   });
+  const api = new ClusterApi(client, stop.signal);
   return {
     host,
-    client,
-    api: new ClusterApi(client, stop.signal),
+    get client() {
+      connected();
+      return client;
+    },
+    get api() {
+      connected();
+      return api;
+    },
     world,
-    server: connection.server,
-    namespace: allNamespaces === true ? null : (namespace ?? connection.namespace),
+    get server() {
+      return connected().server;
+    },
+    get namespace() {
+      return allNamespaces ? null : (namespace ?? connected().namespace);
+    },
+    allNamespaces,
     selector,
     all,
     requestTimeoutSeconds: requestTimeout / 1000,
-    close: () => {
+    close: async () => {
       stop.abort();
-      return connection.close();
+      await connection?.close();
     },
   };
 }
 
 /**
- * Uses the same order as kubectl: `--kubeconfig`, the files in KUBECONFIG, ~/.kube/config, the ServiceAccount of the
- * pod. Several files are merged; files in KUBECONFIG may be missing.
+ * Chooses the kubeconfig in kubectl's order: `--kubeconfig`, the files in KUBECONFIG, ~/.kube/config, the
+ * ServiceAccount of the pod. Several files are merged; files in KUBECONFIG may be missing.
  */
 function chooseKubeconfig(
   given: Values<typeof connectionOptions>,
@@ -111,14 +135,14 @@ function chooseKubeconfig(
   if (files.length > 0 || clusterEntry.server !== undefined) {
     return { kubeconfigPath: files, environment: env, overrides };
   }
-  // The error is reported when the connection reads the file.
+  // There is no kubeconfig. The connection reports the error when it tries to read the file.
   if (!env['KUBERNETES_SERVICE_HOST']) return { kubeconfigPath: standard, environment: env, overrides };
   for (const [what, name] of Object.entries({ context, cluster, user })) {
     if (name !== undefined) throw new UsageError(`expected a kubeconfig with ${what} ${name}, got none`);
   }
   const { as: _as, 'as-uid': _uid, 'as-groups': _groups, ...others } = userEntry;
   const [other] = Object.keys({ ...clusterEntry, ...others });
-  if (other !== undefined) throw new UsageError(`expected a kubeconfig or --server with --${other}, got none`);
+  if (other !== undefined) throw new UsageError(`expected a kubeconfig or --server with --${other}, got neither`);
   return { kubeconfigPath: null, overrides };
 }
 

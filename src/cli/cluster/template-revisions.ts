@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, type Json, object, objects, omitUndefined, text, whole } from '../../base/json.ts';
 import { controllerRevisions } from '../../kube/resource.ts';
-import { clusterNameLabel } from '../../moco/names.ts';
-import { revisionHash, statefulSetName } from '../../moco/projections.ts';
+import { clusterNameLabel, revisionHash, statefulSetName } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { isListOfNamed, templateOf } from '../../moco/template-changes.ts';
 import { CommandError } from '../command-error.ts';
@@ -12,8 +11,9 @@ import type { Session } from './session.ts';
 // The pod templates that Kubernetes keeps, and the change to a MySQLCluster that restores one of them.
 
 /**
- * A pod template that Kubernetes still keeps. `number` is the one in `kubectl rollout history`, the highest for the
- * newest revision; `hash` is the value of the pods' label, without the StatefulSet's name in front.
+ * A pod template that Kubernetes still keeps. `number` is the revision number that `kubectl rollout history` shows; the
+ * newest revision has the highest number. `hash` is the value of the pods' revision label, without the name of the
+ * StatefulSet in front.
  */
 export type Revision = Awaited<ReturnType<typeof revisionsOf>>[number];
 
@@ -24,7 +24,7 @@ export async function revisionsOf(session: Session, { namespace, name }: Cluster
   const found = await listAll(session, controllerRevisions, namespace, { labelSelector });
   return found
     .filter(({ metadata }) => {
-      // While MOCO re-creates the StatefulSet, revisions have no owner for a moment.
+      // While MOCO re-creates the StatefulSet, revisions briefly have no owner.
       const owners = objects(object(metadata)['ownerReferences']);
       return owners.length === 0 || owners.some((owner) => owner['kind'] === 'StatefulSet' && owner['name'] === stem);
     })
@@ -38,20 +38,20 @@ export async function revisionsOf(session: Session, { namespace, name }: Cluster
     .toSorted((one, other) => one.number - other.number);
 }
 
-/** Finds a revision by its number or hash. Throws `CommandError` with the existing ones. */
+/** Finds a revision by its number or hash. Otherwise throws `CommandError` with the existing revisions. */
 export function revisionNamed(revisions: readonly Revision[], wanted: string): Revision {
   const found = revisions.find(({ number, hash, name }) => [String(number), hash, name].includes(wanted));
   if (found) return found;
   const known = revisions.map(({ number, hash }) => `${number} (${hash})`).join(', ') || 'none';
-  throw new CommandError(`revision ${wanted} is not kept; there are: ${known}`);
+  throw new CommandError(`revision ${wanted} is no longer kept; existing revisions: ${known}`);
 }
 
-/** The previous revision, or `null`. */
+/** The previous revision; `null` for the oldest one. */
 export function revisionBefore(revisions: readonly Revision[], revision: Revision): Revision | null {
   return revisions.findLast(({ number }) => number < revision.number) ?? null;
 }
 
-/** Containers and volumes that MOCO itself adds to every template, and also removes. */
+/** Containers and volumes that MOCO itself adds to every template, and that it may also remove. */
 const ofMoco: ReadonlySet<string> = new Set(
   [
     ['agent', 'slow-log', 'mysqld-exporter', 'copy-moco-init', 'moco-init', 'shared', 'run', 'var-log', 'tmp'],
@@ -60,13 +60,13 @@ const ofMoco: ReadonlySet<string> = new Set(
 );
 
 /**
- * The MySQLCluster's own template from which MOCO generates the template `before` again. It restores every value that
- * the change from `before` to `after` modified or removed. Fields that MOCO or the API server adds, and that the
- * MySQLCluster does not set, are left out.
+ * The template for the MySQLCluster from which MOCO generates `before` again. Every value that the change from `before`
+ * to `after` modified or removed is restored. Fields that MOCO or the API server adds, and that the MySQLCluster does
+ * not set, are left out.
  */
 export function restored(own: unknown, before: unknown, after: unknown): unknown {
   if (isDeepStrictEqual(before, after)) return own;
-  // The MySQLCluster does not set it: the change removed it, or MOCO adds it.
+  // The MySQLCluster does not set this value: either the change removed the value, or MOCO adds it.
   if (own === undefined) return after === undefined ? before : undefined;
   if (isObject(own) && isObject(before) && isObject(after)) return fields(own, before, after);
   if (Array.isArray(own) && Array.isArray(before) && Array.isArray(after)) {
@@ -79,7 +79,7 @@ export function restored(own: unknown, before: unknown, after: unknown): unknown
 const fields = (own: Json, before: Json, after: Json): Json =>
   ofEach([own, before, after], (name) => restored(own[name], before[name], after[name]));
 
-/** An object that has the result of `valueOf` for each field of any of these objects. */
+/** An object with every field that occurs in any of these objects. `valueOf` returns the value of each field. */
 function ofEach(all: readonly Json[], valueOf: (name: string) => unknown): Json {
   const names = new Set(all.flatMap(Object.keys));
   return omitUndefined(Object.fromEntries([...names].map((name) => [name, valueOf(name)])));
@@ -97,7 +97,10 @@ function items(own: readonly unknown[], before: readonly unknown[], after: reado
   return inOrderOf(before, after, [...kept.filter((item) => item !== undefined), ...removed]);
 }
 
-/** The items that all three lists have, in the order of `before` if the order in `after` differs. */
+/**
+ * Returns the list. If `before` and `after` have their common items in a different order, the list gets the order of
+ * `before`.
+ */
 function inOrderOf(before: readonly unknown[], after: readonly unknown[], list: readonly unknown[]) {
   const isCommon = (item: unknown): boolean =>
     [before, after, list].every((one) => itemNamed(one, itemName(item)) !== undefined);
@@ -108,7 +111,7 @@ function inOrderOf(before: readonly unknown[], after: readonly unknown[], list: 
 }
 
 /**
- * The JSON merge patch (RFC 7386) from one value to the other; `undefined` if they are equal. Lists are replaced as a
+ * The JSON merge patch (RFC 7386) that changes `from` into `to`; `undefined` if they are equal. Lists are replaced as a
  * whole.
  */
 export function mergePatchOf(from: unknown, to: unknown): unknown {

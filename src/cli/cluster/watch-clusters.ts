@@ -11,11 +11,11 @@ import type { Watching } from '../terminal/live.ts';
 import type { ClusterAndRollout } from './selection.ts';
 import type { Session } from './session.ts';
 
-// Keeps the objects of a view up to date by watches.
+// Keeps the objects of a live view up to date by watching them.
 
 const pageSize = 500;
 
-/** What to watch, and where to store it. */
+/** A kind of object to watch, and the store for its objects. */
 interface WatchedKind<R extends Stored> {
   readonly kind: ResourceKind;
   readonly query?: Query;
@@ -24,8 +24,8 @@ interface WatchedKind<R extends Stored> {
 }
 
 /**
- * Keeps the stores of `watch` up to date; `namespace` is `null` for all. Failures are warnings, since the user is
- * watching and they may pass.
+ * Watches every kind that `watch` registers, and keeps its store up to date. `namespace` is `null` for all namespaces.
+ * Failures are reported as warnings, because the user is watching and the failures may be temporary.
  */
 export function watching(
   { client, world, host }: Pick<Session, 'client' | 'world' | 'host'>,
@@ -53,8 +53,8 @@ export function watching(
 }
 
 /**
- * Watches the MySQLClusters with those names, or all that the session's label selector selects, with their
- * MySQLRollouts. `clusters` returns the current ones, sorted.
+ * Watches the MySQLClusters with the given names, or all that match the session's label selector, with their
+ * MySQLRollouts. `clusters` returns the current clusters, sorted.
  */
 export function watchClusters(
   session: Session,

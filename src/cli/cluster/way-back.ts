@@ -1,4 +1,4 @@
-import type { RolloutProgress } from '../../api/rollout-status.ts';
+import type { RolloutProgress } from '../../api/rollout-progress.ts';
 import { explainRefusedOpening, type MysqldFacts, opens, seriesOf, versionText } from '../../core/mysql-versions.ts';
 import { versionOnVolume } from '../../core/mysqld-data.ts';
 import { versionOfImage } from '../../moco/mysqld-version.ts';
@@ -7,15 +7,15 @@ import type { PodRecord } from '../../moco/records.ts';
 
 // What a downgrade of mysqld means for the data.
 
-/** The mysqld images at the previous revision of a member, and at the update revision. */
+/** The mysqld images at a member's previous revision and at the update revision. */
 interface Images {
   readonly before: string;
   readonly after: string;
 }
 
 /**
- * What it means for the data of a member if its mysqld is downgraded. `sameImage`: the rollout does not change mysqld.
- * `sameSeries`: MySQL's manual supports it. `otherSeries`: it does not.
+ * What a downgrade of mysqld means for a member's data. `sameImage`: the rollout does not change mysqld. `sameSeries`:
+ * MySQL's manual supports the downgrade. `otherSeries`: it does not.
  */
 export type WayBack =
   | { readonly kind: 'neverStarted' | 'sameImage' | 'unknown'; readonly images: Images | null }
@@ -24,14 +24,15 @@ export type WayBack =
 /**
  * @param progress the rollout in progress, from the status
  * @param revisions the previous revision of the member, and the update revision
- * @param neverStarted mysqld has never run at the update revision
+ * @param neverStarted whether mysqld has never run at the update revision
  */
 export function wayBack(
   progress: RolloutProgress | undefined,
   { before, after }: { readonly before: string; readonly after: string },
   neverStarted: boolean,
 ): WayBack {
-  // The changes are relative to the revision that most members had.
+  // The recorded changes start from the previous revision of most members, so they apply only to members with this
+  // previous revision.
   const changes = progress?.revision === after && progress.from === before ? progress.changes : undefined;
   const change = changes?.find(({ path }) => path === `spec.containers[${mysqldContainer}].image`);
   const images = change?.from && change.to ? { before: change.from, after: change.to } : null;
@@ -43,12 +44,12 @@ export function wayBack(
   return { kind: allowed ? 'sameSeries' : 'otherSeries', images };
 }
 
-/** Whether it is uncertain that the older mysqld starts. */
+/** Whether the older mysqld might not start. */
 export const isRisky = ({ kind }: WayBack): boolean => kind === 'otherSeries' || kind === 'unknown';
 
 /**
- * Why the data of members may prevent an earlier `mysqld` for all of them, and for which members `restore` helps
- * instead. Each is a sentence.
+ * Reasons why an earlier `mysqld` may be unable to open the data of some members, and the members for which `restore`
+ * helps instead. Each reason is a sentence.
  */
 export function dataAgainst(
   pods: readonly PodRecord[],
@@ -71,12 +72,12 @@ export function dataAgainst(
     'moco-rollout would hold that rollout (VersionRefused), and would leave these members as they are. Set an image that opens their data, or restore a backup into a new cluster.',
     ...untouched.map(
       ({ name, namespace }) =>
-        `mysqld has not started in ${name}, so its data are as they were. This gives it alone its revision back: ${program} restore ${name} -n ${namespace}`,
+        `mysqld has not started in ${name}, so its data has not changed. To give only this member its revision back: ${program} restore ${name} -n ${namespace}`,
     ),
   ];
 }
 
-/** What it means, as a sentence without a full stop. */
+/** What the downgrade means, as a sentence without a full stop. */
 export function explainWayBack({ kind, images }: WayBack): string {
   switch (kind) {
     case 'neverStarted':
@@ -87,12 +88,12 @@ export function explainWayBack({ kind, images }: WayBack): string {
       return `safe by MySQL's manual, even if mysqld has upgraded the data: both images are of series ${versionSeriesOf(images.after)}`;
     case 'otherSeries':
       return (
-        `at risk: MySQL's manual supports no way back from ${shortVersion(images.after)} to ${shortVersion(images.before)}. ` +
+        `at risk: MySQL's manual does not support a downgrade from ${shortVersion(images.after)} to ${shortVersion(images.before)}. ` +
         'If mysqld has started at the update revision and upgraded the data, the older mysqld refuses to start on them'
       );
     case 'unknown':
       return (
-        "unknown, because the versions of mysqld are not known. Going back is safe by MySQL's manual within series 8.4. " +
+        "unknown, because the versions of mysqld are not known. A downgrade within series 8.4 is safe by MySQL's manual. " +
         'Otherwise, if mysqld has upgraded the data, the older mysqld refuses to start on them'
       );
   }

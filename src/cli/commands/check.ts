@@ -36,7 +36,7 @@ const checksWith = (commands: readonly CliCommand[]) => ({
 
 const colours = { ok: 'green', warning: 'yellow', failed: 'red', unknown: 'yellow' } as const;
 
-/** `all` returns every command: `check` verifies the rights that each of them needs. */
+/** `all` returns every command, because `check` verifies the rights that each command needs. */
 export const checkCommand = (all: () => readonly CliCommand[]) =>
   clusterCommand({
     name: 'check',
@@ -48,7 +48,7 @@ export const checkCommand = (all: () => readonly CliCommand[]) =>
     options: { allNamespaces: allNamespacesOption, output: outputOption },
     run: async (session, _, { output }) => {
       const findings: (Found & { readonly about: string })[] = [];
-      // The first check shows whether there is an API server at all.
+      // The first check shows whether the API server answers at all.
       for (const [about, check] of Object.entries(checksWith(all())))
         findings.push({ about, ...(await foundBy(check, session)) });
       writeResult(session.host, output, findings, () =>

@@ -9,9 +9,9 @@ import type { Session } from '../cluster/session.ts';
 import type { Host } from '../host.ts';
 import { anyText, type CommandOptions, optionOf, toggle, type Values } from '../option.ts';
 
-// What a command of the plugin is, and the options that several commands share.
+// The type of the plugin's commands, and the options that several commands share.
 
-/** What the arguments of the usage text name, and the kinds of the named objects. */
+/** The placeholders for arguments in usage texts, with the kind of object that each one names. */
 const argumentWords = {
   NAME: { names: 'cluster', kinds: [clusterKind, rolloutKind] },
   MEMBER: { names: 'pod', kinds: [pods] },
@@ -21,7 +21,7 @@ const argumentWords = {
 type Argument = (typeof argumentWords)[keyof typeof argumentWords];
 export type Named = Argument['names'];
 
-/** What the argument at this position names; `undefined` if none belongs there. */
+/** What the argument at this position names; `undefined` if the command takes no argument there. */
 export function argumentAt({ arguments: usage }: CliCommand, place: number): Argument | undefined {
   const words = usage.match(/[A-Z]+/g) ?? [];
   return argumentWords[words[usage.includes('...') ? 0 : place] as keyof typeof argumentWords];
@@ -29,28 +29,31 @@ export function argumentAt({ arguments: usage }: CliCommand, place: number): Arg
 
 interface Described<Options extends CommandOptions> {
   readonly name: string;
-  /** In commander's syntax: `[NAME...]`. The word determines the kind. */
+  /** In commander's syntax, such as `[NAME...]`. The placeholder determines the kind of object. */
   readonly arguments: string;
-  /** In the imperative, without a full stop. */
+  /** One sentence in the imperative, without a full stop. */
   readonly summary: string;
   /** Shown below the summary in the command's own help. */
   readonly help?: string;
-  /** Descriptions and command lines, without the program's name. */
+  /** Each example has a description and a command line. The command line does not include the program's name. */
   readonly examples?: readonly (readonly [purpose: string, line: string])[];
   readonly options?: Options;
-  /** Rights without which the command fails: `check` tests them, and test/cluster/rbac-users.test.ts compares both. */
+  /**
+   * Rights without which the command fails. `check` tests them, and test/cluster/rbac-users.test.ts compares them with
+   * the requests of the command.
+   */
   readonly rights?: readonly Right[];
-  /** Rights that it needs in all namespaces. */
+  /** Rights that the command needs in all namespaces. */
   readonly rightsEverywhere?: readonly Right[];
 }
 
-/** Sends requests to the API server. Resolves to the exit status. */
+/** A command that sends requests to the API server. Resolves to the exit status. */
 export interface ClusterCommand<Options extends CommandOptions = CommandOptions> extends Described<Options> {
   readonly connects?: true;
   run(session: Session, names: readonly string[], given: Values<Options & typeof connectionOptions>): Promise<number>;
 }
 
-/** Needs no API server. */
+/** A command that needs no API server. */
 interface LocalCommand<Options extends CommandOptions = CommandOptions> extends Described<Options> {
   readonly connects: false;
   run(host: Host, names: readonly string[], given: Values<Options>): number;
@@ -58,7 +61,7 @@ interface LocalCommand<Options extends CommandOptions = CommandOptions> extends 
 
 export type CliCommand = ClusterCommand | LocalCommand;
 
-/** A command whose `run` gets the values of its options. */
+/** Creates a command whose `run` receives the values of its options. */
 export const clusterCommand = <Options extends CommandOptions>(
   command: ClusterCommand<Options>,
 ): ClusterCommand<Options> => command;
@@ -77,22 +80,25 @@ export const selectorOption = anyText(
 
 export const allNamespacesOption = toggle(allNamespaces, 'work in all namespaces');
 
-/** For commands that change or wait for several clusters: without names they must not silently act on all of them. */
+/**
+ * Options of commands that change several clusters or wait for them. Without names, such a command must not silently
+ * act on all clusters.
+ */
 export const selectionOptions = {
   selector: selectorOption,
   all: toggle('--all', 'select all MySQLClusters in the namespace'),
   allNamespaces: toggle(allNamespaces, 'work in all namespaces; needs --selector or --all'),
 };
 
-/** For commands about one cluster or a fleet. */
+/** Options of commands about one cluster or a fleet. */
 export const fleetSelectionOptions = {
   selector: anyText(selector, 'with --fleet, only MySQLClusters with these labels, such as env=production'),
-  allNamespaces: toggle(allNamespaces, 'with --fleet, MySQLClusters of all namespaces, as without --namespace'),
+  allNamespaces: toggle(allNamespaces, 'with --fleet, all namespaces (the default without --namespace)'),
 };
 
 /**
- * Whether a command is about the fleet, which `options` belong to. Throws `UsageError` unless either a name or
- * `--fleet` is given, and for an option that is given without `--fleet`.
+ * Whether a command is about the fleet. `options` are the options that require `--fleet`. Throws `UsageError` if both a
+ * name and `--fleet` are given, if neither is given, or if one of these options is given without `--fleet`.
  */
 export function isAboutFleet(
   given: { readonly fleet: boolean },
@@ -110,13 +116,13 @@ export function isAboutFleet(
   return fleet;
 }
 
-/** All options of a command, or, if `command` is `null`, those that may come before any command. */
+/** All options of a command or, if `command` is `null`, the options that may come before any command. */
 export const optionsOf = (command: CliCommand | null): CommandOptions => ({
   ...command?.options,
   ...(command?.connects === false ? {} : connectionOptions),
 });
 
-/** `-n shop status orders`, as users of kubectl write it, reordered so that the command comes first. */
+/** Reorders the arguments so that the command comes first: users of kubectl may write `-n shop status orders`. */
 export function commandFirst(argv: readonly string[], commands: readonly CliCommand[]): readonly string[] {
   const options = commands.flatMap((one) => Object.values(optionsOf(one))).map(optionOf);
   const awaitsValue = (word: string): boolean =>
@@ -129,7 +135,8 @@ export function commandFirst(argv: readonly string[], commands: readonly CliComm
 }
 
 /**
- * Arguments without the kind that kubectl accepts in front of a name, and writes with `-o name`: `mysqlcluster/orders`.
+ * Removes the kind in front of a name, as in `mysqlcluster/orders`. kubectl accepts such names, and `-o name` writes
+ * them.
  */
 export function plainNames(command: CliCommand, names: readonly string[]): readonly string[] {
   return names.map((word, index) => {

@@ -2,8 +2,7 @@ import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { type Json, object, text } from '../../base/json.ts';
 import { holdRules, overridableRules, rules } from '../../core/rules/catalogue.ts';
 import { namespaces, pods } from '../../kube/resource.ts';
-import { clusterKind } from '../../moco/names.ts';
-import { memberSelector } from '../../moco/projections.ts';
+import { clusterKind, memberSelector } from '../../moco/names.ts';
 import { listAll } from '../cluster/clusters.ts';
 import { connectionOptions } from '../cluster/connection-flags.ts';
 import { openSession, type Session } from '../cluster/session.ts';
@@ -13,7 +12,7 @@ import { argumentAt, type CliCommand, localCommand, type Named, optionsOf } from
 
 // Completes words on the command line, with names from the cluster.
 
-/** The name that kubectl 1.26 and later look up in PATH. */
+/** The name of the executable that kubectl 1.26 and later look up in PATH. */
 const scriptName = 'kubectl_complete-moco_rollout';
 const script = `#!/bin/sh
 # kubectl's shell completion asks this for words: ${scriptName}.
@@ -35,7 +34,7 @@ export const completionCommand = localCommand({
   },
 });
 
-/** Directives of cobra, the library of kubectl's command line: whether to offer files. */
+/** Directives of cobra, kubectl's command-line library, that say whether to offer file names. */
 const noFiles = ':4';
 const files = ':0';
 /** Short, because a user has pressed a key and is waiting. */
@@ -48,8 +47,8 @@ interface Suggestion {
 
 /**
  * Completes a command line with kubectl's protocol for `kubectl_complete-<plugin>` (kubectl 1.26 and later). The
- * arguments are the words so far; the last one is to be completed. The output has one candidate on each line, with a
- * description after a tab, and then a directive. After an error there are no candidates.
+ * arguments are the words typed so far; the last one is incomplete. The output contains one candidate on each line,
+ * with a description after a tab, and ends with a directive. After an error there are no candidates.
  */
 export async function complete(words: readonly string[], commands: readonly CliCommand[], host: Host): Promise<void> {
   const wanted = words.at(-1) ?? '';
@@ -62,7 +61,7 @@ export async function complete(words: readonly string[], commands: readonly CliC
 
 type Typed = ReturnType<typeof typedSoFar>;
 
-/** `given` has the options that were typed; `awaits` is the option whose value is to be completed. */
+/** `given` contains the options typed so far. `awaits` is the option with an incomplete value. */
 function typedSoFar(words: readonly string[], commands: readonly CliCommand[]) {
   let command: CliCommand | null = null;
   const names: string[] = [];

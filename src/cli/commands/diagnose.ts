@@ -5,6 +5,7 @@ import { rolloutKind } from '../../api/rollout.ts';
 import { policyKind } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { type Json, object, text } from '../../base/json.ts';
+import { counted } from '../../core/sentences.ts';
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import { kubernetesVersion } from '../../kube/kubernetes-version.ts';
 import {
@@ -22,9 +23,10 @@ import {
   controllerSelector,
   createdByLabel,
   createdByMoco,
+  jobSelectorOf,
   mocoControllerSelector,
+  statefulSetName,
 } from '../../moco/names.ts';
-import { jobSelectorOf, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { toLook } from '../check/rights.ts';
 import { clusterNamed, find, listOrNothing } from '../cluster/clusters.ts';
@@ -44,7 +46,6 @@ import {
   statefulSetShape,
 } from '../diagnose/shapes.ts';
 import { anyText } from '../option.ts';
-import { counted } from '../terminal/lines.ts';
 import { clusterCommand } from './command.ts';
 
 // The command `diagnose`.
@@ -54,7 +55,7 @@ export const diagnoseCommand = clusterCommand({
   arguments: '<NAME>',
   rights: toLook,
   summary: 'Write a directory of objects for an issue report, without secrets',
-  help: 'It has names, labels, images, statuses and the Events of moco-rollout. It has no Secrets, ConfigMaps, environment variables, arguments, commands, logs, values of foreign annotations, and words of Prometheus, webhooks, agents and mysqld in the status and Events of moco-rollout. Conditions of pods, Jobs and the MySQLCluster have the words of Kubernetes, webhooks and MOCO. Read the files before you share them.',
+  help: "Contains names, labels, images, statuses and the Events of moco-rollout. Contains no Secrets, ConfigMaps, environment variables, arguments, commands, logs or values of other programs' annotations. Messages of Prometheus, webhooks, agents and mysqld are removed from the status and the Events of moco-rollout. Conditions of pods, Jobs and the MySQLCluster contain messages of Kubernetes, webhooks and MOCO. Read the files before you share them.",
   examples: [['Collect what an issue report needs', 'diagnose test']],
   options: {
     directory: anyText('--directory <directory>', 'directory to create (default: moco-rollout-NAMESPACE-NAME)'),
@@ -64,7 +65,7 @@ export const diagnoseCommand = clusterCommand({
     const parts = await collect(session, cluster);
     const { directory = `moco-rollout-${cluster.namespace}-${name}` } = given;
     await mkdir(directory).catch(({ code }: NodeJS.ErrnoException) => {
-      throw new CommandError(`cannot create ${directory} (${code}): name another one with --directory`);
+      throw new CommandError(`cannot create ${directory} (${code}): choose a different one with --directory`);
     });
     for (const { file, objects, reason } of parts) {
       if (objects === null) {
@@ -79,8 +80,8 @@ export const diagnoseCommand = clusterCommand({
 });
 
 /**
- * Collects what an issue report about a rollout needs, without anything that may be secret: the objects of each file,
- * or `null` with the reason why they could not be read.
+ * Collects what an issue report about a rollout needs, without anything that may be secret. Each file has its objects,
+ * or `null` and the reason why they could not be read.
  */
 async function collect(session: Session, cluster: ClusterRecord) {
   const { namespace, name } = cluster;
@@ -119,7 +120,7 @@ async function collect(session: Session, cluster: ClusterRecord) {
   ]);
 }
 
-/** The cluster itself, and its StatefulSet and pods, whose names begin with `moco-`. */
+/** The name of the cluster, and the names of its StatefulSet and pods, which begin with `moco-`. */
 const isAbout = (regarding: Json, cluster: string): boolean => {
   const name = text(regarding['name']) ?? '';
   const own = statefulSetName(cluster);

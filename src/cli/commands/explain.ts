@@ -16,7 +16,7 @@ export const explainCommand = localCommand({
   name: 'explain',
   arguments: '[RULE]',
   summary: 'Explain a rule: what it means, how it ends, whether it can be overridden',
-  help: 'Without a RULE lists all of them.',
+  help: 'Without a RULE, lists all rules.',
   options: { output: outputOption },
   run: (host, [name], { output }) => {
     if (name === undefined) {
@@ -30,7 +30,7 @@ export const explainCommand = localCommand({
     const { rule, meaning, details, endedBy, ends, overridable, overriding } = one;
     const override = overridable
       ? `${host.program} override NAME ${rule} --for 30m --reason …`
-      : 'not possible: the rule protects data, quorum or service, or nothing could be done if it were off';
+      : 'not possible: the rule protects data, quorum or service, or overriding it would not help';
     writeResult(host, output, one, () => [
       line(rule, 'bold'),
       line(`  meaning    ${details === undefined ? meaning : `${meaning} ${details}`}`),

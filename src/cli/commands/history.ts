@@ -1,7 +1,7 @@
-import type { HistoryEntry } from '../../api/rollout-status.ts';
+import type { HistoryEntry } from '../../api/rollout-progress.ts';
 import { object } from '../../base/json.ts';
 import { mysqldIn } from '../../moco/mysqld-version.ts';
-import { revisionHash } from '../../moco/projections.ts';
+import { revisionHash } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { type TemplateDifference, templateDifferences } from '../../moco/template-changes.ts';
 import { toReadRevisions } from '../check/rights.ts';
@@ -64,7 +64,7 @@ const shown = ({ number, hash, createdAt }: Revision) => ({ number, hash, create
 
 type Row = ReturnType<typeof rowsOf>[number];
 
-/** A revision may have been rolled out more than once: each rollout has its own line. */
+/** A revision may have been rolled out more than once. Each rollout gets its own row. */
 function rowsOf(revisions: readonly Revision[], history: readonly HistoryEntry[], name: string) {
   const recorded = (rollout: HistoryEntry) => rollout.changes?.map((change) => changeInWords(change));
   const kept = revisions.flatMap((revision) => {
@@ -93,7 +93,7 @@ function rowsOf(revisions: readonly Revision[], history: readonly HistoryEntry[]
   return [...gone, ...kept];
 }
 
-/** Only the values of images: more people can see the table than the template. */
+/** Shows values only for images, because more people can see the table than the template. */
 const inWords = (one: TemplateDifference): string => (one.path.endsWith('.image') ? differenceInWords(one) : one.path);
 
 const mostChanges = 2;
@@ -125,7 +125,7 @@ function changeLines(
   return [
     line(`revision ${revision.number} (${revision.hash}), ${against}`, 'bold'),
     ...(changed.length === 0 ? [line('  no difference')] : []),
-    // The old and the new value below the path of each field.
+    // The path of each field, and below it the old and the new value.
     ...changed.flatMap(({ path, before: old, after }): readonly Line[] => [
       line(`  ${path}`, 'bold'),
       ...(old === undefined ? [] : [[piece('    - '), piece(inOneLine(old), 'red')]]),

@@ -1,5 +1,5 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
-import { type Json, milliseconds, object, omitUndefined, text, timestampOf } from '../../base/json.ts';
+import { milliseconds, omitUndefined, timestampOf } from '../../base/json.ts';
 import { memberName } from '../../controller/facts/member-name.ts';
 import { decide } from '../../core/decide.ts';
 import { explainHold, type Hold, type HoldRule, isOverridable, rules } from '../../core/rules/catalogue.ts';
@@ -9,6 +9,7 @@ import { nameOf } from '../../kube/store.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { onRollouts, toSet } from '../check/rights.ts';
 import { applySettings, removeSettings, type SettingsOf } from '../cluster/apply.ts';
+import { userName } from '../cluster/authorship.ts';
 import { observeCluster } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed, unlessRefused } from '../cluster/clusters.ts';
 import { publishedFlags } from '../cluster/controller-lease.ts';
@@ -30,12 +31,12 @@ const ownOptions = {
 
 type Given = Values<typeof ownOptions>;
 
-/** Switches a rule off for a while: an entry of `spec.overrides`. */
+/** Switches a rule off for a limited time, by an entry in `spec.overrides`. */
 export const overrideCommand = clusterCommand({
   name: verb,
   arguments: '<NAME> [RULE]',
   rights: [...toSet, onRollouts('override')],
-  summary: 'Override a rule for a while, or end overrides',
+  summary: 'Override a rule for a limited time, or end overrides',
   help: 'Adds an entry to `spec.overrides` of the MySQLRollout. `explain` lists the rules that can be overridden; rules that protect data or quorum cannot.',
   examples: [
     [
@@ -73,7 +74,9 @@ async function override(session: Session, name: string, rule: HoldRule | null, g
   if (forMilliseconds > most) {
     const flag = '(--max-override-duration)';
     if (unknown === null)
-      throw new UsageError(`expected --for of at most ${longest} ${flag}, got ${durationText(forMilliseconds / 1000)}`);
+      throw new UsageError(
+        `expected --for to be at most ${longest} ${flag}, got ${durationText(forMilliseconds / 1000)}`,
+      );
     host.err(`warning: an override of more than ${longest} may have no effect yet ${flag}: ${unknown}\n`);
   }
   const until = timestampOf(world.wall() + forMilliseconds);
@@ -92,7 +95,9 @@ async function override(session: Session, name: string, rule: HoldRule | null, g
   return 0;
 }
 
-/** The hold that remains once the rule is overridden; `null` if there is none, or if the user may not read it. */
+/**
+ * The hold that remains once the rule is overridden; `null` if there is none, or if the user may not read the cluster.
+ */
 async function holdWith(
   session: Session,
   cluster: ClusterRecord,
@@ -104,13 +109,6 @@ async function holdWith(
   const assumed = observation.observe({ overrides: [...others, entry] });
   const { hold } = decide(assumed.snapshot, assumed.policy);
   return hold && { hold, sentence: explainHold(hold, memberName(assumed)) };
-}
-
-async function userName({ client }: Session): Promise<string | undefined> {
-  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
-  const path = `/apis/${body.apiVersion}/selfsubjectreviews`;
-  const review = await unlessRefused(client.call<Json>({ method: 'POST', path, body, priority: 'read' }));
-  return text(object(object(review?.['status'])['userInfo'])['username']) ?? undefined;
 }
 
 async function clear(session: Session, name: string, rule: HoldRule | null, given: Given): Promise<number> {
@@ -131,6 +129,6 @@ async function clear(session: Session, name: string, rule: HoldRule | null, give
 
 type Overrides = NonNullable<RolloutSpec['overrides']>;
 
-/** Expired entries are removed. */
+/** The overrides that have not expired. */
 const notEnded = (overrides: Overrides, nowMilliseconds: number): Overrides =>
   overrides.filter(({ until }) => (milliseconds(until) ?? 0) > nowMilliseconds);

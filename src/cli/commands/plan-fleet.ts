@@ -2,6 +2,7 @@ import type { RolloutSpec } from '../../api/rollout.ts';
 import { omitUndefined } from '../../base/json.ts';
 import { shareOf } from '../../controller/fleet/follow-fleet.ts';
 import type { ObservedFacts } from '../../controller/pass/collect-facts.ts';
+import { counted } from '../../core/sentences.ts';
 import { byName, nameOf } from '../../kube/store.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { type Cache } from '../../objects/cache.ts';
@@ -16,7 +17,6 @@ import type { ManifestChange } from '../cluster/manifest-changes.ts';
 import type { Session } from '../cluster/session.ts';
 import type { Values } from '../option.ts';
 import { fleetPlanLines } from '../terminal/fleet-plan-lines.ts';
-import { counted } from '../terminal/lines.ts';
 import { writeResult } from '../terminal/output.ts';
 import type { planOptions } from './plan-options.ts';
 
@@ -41,7 +41,7 @@ export async function planFleet(
   const shares = (namespace: string) => shareOf(cache, namespace);
   const plan = playFleet({ nowSeconds, facts, sequences, limits, shareOf: shares });
   const changed = changes.filter(({ changesTemplate }) => changesTemplate).length;
-  const applied = `of ${counted(changes.length, 'MySQLCluster')} in the manifests MOCO makes another pod template for ${changed}, and every member of these gets another pod`;
+  const applied = `of ${counted(changes.length, 'MySQLCluster')} in the manifests, MOCO would change the pod template of ${changed}, and every member of those would get a new pod`;
   const shown = shownFleetPlan(plan, selected, sequences, {
     assumed,
     assumeStale,
@@ -56,10 +56,13 @@ export async function planFleet(
   return 0;
 }
 
-/** For output that is not a terminal. */
+/** The width if the output is not a terminal. */
 const columnsElsewhere = 120;
 
-/** Without `--namespace` and `--selector` the clusters of all namespaces. */
+/**
+ * The keys of the selected clusters. Without `--namespace` and `--selector`, all clusters in all namespaces are
+ * selected.
+ */
 async function selectedKeys(
   session: Session,
   { clusters }: Cache,
@@ -73,7 +76,7 @@ async function selectedKeys(
   return new Set(found.map(nameOf));
 }
 
-/** By `namespace/name`. The assumptions apply only to the selected clusters. */
+/** The facts about each cluster, by `namespace/name`. The assumptions apply only to the selected clusters. */
 async function factsOfAll(
   session: Session,
   cache: Cache,

@@ -11,7 +11,7 @@ import { clusterCommand, selectionOptions } from './command.ts';
 
 // The commands `release` and `adopt`.
 
-/** How many clusters are released in parallel. The client's own rate limit applies to the requests. */
+/** How many clusters are released in parallel. The client's rate limit applies to the requests of all of them. */
 const mostParallel = 8;
 
 const options = {
@@ -22,12 +22,15 @@ const options = {
   ),
   timeout: duration(
     '--timeout <duration>',
-    'how long to wait for the first cluster, and then for each further one',
+    'how long to wait for the first cluster, and then for each of the others',
     '5m',
   ),
 };
 
-/** Returns StatefulSets to rolling updates by partition, with an annotation that a running controller obeys. */
+/**
+ * Returns StatefulSets to rolling updates with a partition, and sets an annotation that tells a running controller to
+ * leave the cluster released.
+ */
 export const releaseCommand = clusterCommand({
   name: 'release',
   arguments: '[NAME...]',
@@ -41,8 +44,8 @@ export const releaseCommand = clusterCommand({
   ],
   summary: 'Return clusters to rolling updates by partition',
   help:
-    'Deletes no pod: stale members wait until MOCO or the partition driver updates them. A controller leaves released clusters alone until `adopt`: the MySQLCluster has the ' +
-    'annotation moco-rollout.io/released. You can interrupt it and run it again at any time.',
+    'Deletes no pod: stale members wait until MOCO or the partition driver updates them. A controller leaves released clusters alone until `adopt`, because the MySQLCluster gets the ' +
+    'annotation moco-rollout.io/released. You can interrupt the command and run it again at any time.',
   examples: [
     ['Release one cluster', 'release test'],
     ['Release all clusters in a namespace', 'release --all -n NAMESPACE'],
@@ -74,7 +77,7 @@ async function releaseClusters(
     const waits = (reason: string): void => host.err(`${key}: ${reason}\n`);
     const outcome = await releaseOne(session, cluster, includePaused, deadline.signal, waits);
     if (outcome.kind === 'back') {
-      // Hundreds of clusters take some time.
+      // Releasing hundreds of clusters takes a while.
       cancel();
       cancel = startTimer();
       back += 1;
@@ -94,7 +97,7 @@ async function releaseClusters(
   return 1;
 }
 
-/** Ends a release, so that a controller updates the cluster with its strategy. */
+/** Ends a release, so that the controller updates the cluster again, under the strategy in force. */
 export const adoptCommand = clusterCommand({
   name: 'adopt',
   arguments: '[NAME...]',

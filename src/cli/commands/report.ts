@@ -8,6 +8,7 @@ import { toLook } from '../check/rights.ts';
 import { backupSentence } from '../cluster/backup-sentence.ts';
 import { clusterNamed, ifAllowed, listAll, listOrNothing, rolloutOf } from '../cluster/clusters.ts';
 import type { connectionOptions } from '../cluster/connection-flags.ts';
+import { publishedFlags } from '../cluster/controller-lease.ts';
 import { listedClusters } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
@@ -75,14 +76,14 @@ function eventsAbout(session: Session, { namespace, name, uid }: ClusterRecord):
   return orWithout(session, list, 'events: the page lacks the times of single steps');
 }
 
-/** The page omits what the user may not read. */
+/** If the user may not read the objects, warns and resolves to an empty list. */
 async function orWithout({ host }: Session, list: Promise<readonly Json[]>, what: string): Promise<readonly Json[]> {
   const found = await ifAllowed(list);
   if (found === null) host.err(`warning: you may not read ${what}\n`);
   return found ?? [];
 }
 
-/** Writes a page with what the MySQLRollouts of the fleet have recorded. */
+/** Writes a page with everything that the MySQLRollouts of the fleet have recorded. */
 async function reportFleet(
   session: Session,
   {
@@ -94,9 +95,10 @@ async function reportFleet(
   const now = world.wall();
   const since = now - period;
   const namespace = asked === undefined ? null : session.namespace;
-  const [listed, sequences] = await Promise.all([
+  const [listed, sequences, flags] = await Promise.all([
     listedClusters({ ...session, namespace }, []),
     orWithout(session, listOrNothing(session, sequenceKind, null), 'MySQLRolloutSequences: the page lacks them'),
+    publishedFlags(session),
   ]);
   const where = namespace === null ? 'all namespaces' : `namespace ${namespace}`;
   const whole = fleetPage({
@@ -105,6 +107,7 @@ async function reportFleet(
     sequences: sequences.map(projectSequence).toSorted(byName),
     sinceMilliseconds: since,
     nowMilliseconds: now,
+    queriesMysql: flags.unknown === null ? flags.options.featureGates.ReplicationFacts : null,
   });
   host.out(whole);
   return 0;

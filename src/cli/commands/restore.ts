@@ -5,7 +5,7 @@ import { isOverridden } from '../../core/gates.ts';
 import { hasNeverStarted } from '../../core/member.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
 import { type Member, type Situation, survey } from '../../core/situation.ts';
-import { revisionHash } from '../../moco/projections.ts';
+import { revisionHash } from '../../moco/names.ts';
 import { restoring } from '../../plan/rollout-plan.ts';
 import { toDecide, toSet } from '../check/rights.ts';
 import { applySettings, refuseWithoutEffect, removeSettings, type SettingsOf } from '../cluster/apply.ts';
@@ -17,11 +17,11 @@ import { CommandError } from '../command-error.ts';
 import { toggle } from '../option.ts';
 import { clusterCommand } from './command.ts';
 
-// The commands `restore` and `unrestore`, with what they mean for the data.
+// The commands `restore` and `unrestore`. Both explain what their change means for the data.
 
 const verb = 'restore';
 
-/** Gives a failed member its previous revision back: an entry in `spec.restore`. */
+/** Returns a failed member to its previous revision, by an entry in `spec.restore`. */
 export const restoreCommand = clusterCommand({
   name: 'restore',
   arguments: '<MEMBER>',
@@ -31,7 +31,7 @@ export const restoreCommand = clusterCommand({
     'MEMBER is the name of its pod. Without --yes it only shows what this means for the data of the member: MySQL supports going ' +
     'back within series 8.4, and an older mysqld refuses to start on data that a later series has upgraded. Adds an entry to ' +
     '`spec.restore` of the MySQLRollout. The controller deletes the pod, which comes back at its previous revision. No member ' +
-    'gets the update revision until the MySQLCluster is corrected, or `unrestore`. A member that participates is never restored.',
+    'gets the update revision until the MySQLCluster is corrected or `unrestore` is run. A member that participates is never restored.',
   examples: [
     ['Show what restoring a member means', 'restore moco-test-2'],
     ['Restore it', 'restore moco-test-2 --yes'],
@@ -59,7 +59,7 @@ export const restoreCommand = clusterCommand({
   },
 });
 
-/** Removes the entry of `restore`, and reports who else restores the member. */
+/** Removes the entry that `restore` has set. If another manager still restores the member, reports that manager. */
 export const unrestoreCommand = clusterCommand({
   name: 'unrestore',
   arguments: '<MEMBER>',
@@ -67,7 +67,7 @@ export const unrestoreCommand = clusterCommand({
   summary: 'Withdraw a restore, so that the member is updated again',
   help:
     'MEMBER is the name of its pod. Without --yes it only shows what this means: without another entry in `spec.restore`, the ' +
-    'rollout goes on with the same update revision, at which the member has failed, and evicts it at once. ' +
+    'rollout continues with the same update revision, at which the member failed, and evicts it at once. ' +
     'If the MySQLCluster was corrected, the entry no longer has an effect and can stay.',
   examples: [
     ['Show what withdrawing a restore means', 'unrestore moco-test-2'],
@@ -79,7 +79,7 @@ export const unrestoreCommand = clusterCommand({
     const { cluster, ordinal, name } = await memberNamed(session, pod);
     const { rollout } = await observeCluster(session, cluster);
     const { revision = '', members: restored = [] } = rollout?.spec?.restore ?? {};
-    // A correction of the template has already ended the restore, so withdrawing it has no effect.
+    // Once the template has been corrected, the restore is over, and withdrawing it has no effect.
     if (!yes && restored.includes(ordinal) && revision === rollout?.status?.updateRevision) {
       const hash = revisionHash(revision, cluster.name);
       const failure = rollout?.status?.rollout?.failing?.message;
@@ -101,14 +101,14 @@ export const unrestoreCommand = clusterCommand({
   },
 });
 
-/** Entries for an earlier revision no longer count. */
+/** The members to restore at this revision. Entries for an earlier revision no longer count. */
 const membersOf = (spec: RolloutSpec | undefined, revision: string): readonly number[] =>
   spec?.restore?.revision === revision ? spec.restore.members : [];
 
 /**
- * The previous revision of the member (`before`), and the update revision, at which it failed (`after`). If that is
- * verified, another member has worked at it: the rollout continues, and only a pin or the partition keeps this member.
- * Throws `CommandError` if the member cannot be restored, or if it would be updated again at once.
+ * Returns the member's previous revision (`before`), and the update revision at which the member failed (`after`). If
+ * another member has worked at `after`, the rollout continues, so only a pin or the partition keeps this member at
+ * `before`. Throws `CommandError` if the member cannot be restored, or if it would be updated again at once.
  */
 function restorable({ host }: Session, observation: ClusterObservation, named: NamedMember) {
   const { cluster, ordinal, name } = named;
@@ -131,7 +131,7 @@ function restorable({ host }: Session, observation: ClusterObservation, named: N
   return { before, after, wayBack: back, isVerified: isVerified(situation) };
 }
 
-/** The reason as a sentence without a full stop, or `null` if the data allow it. */
+/** Why the member cannot be restored, as a sentence without a full stop; `null` if the data allows the restore. */
 function refusalOf(
   situation: Situation,
   member: Member | undefined,
@@ -150,7 +150,7 @@ function refusalOf(
   }
   if (member.participates) {
     return (
-      `${name} participates at revision ${after}: its mysqld may have upgraded its data, and an older one may refuse them; ` +
+      `${name} participates at revision ${after}: its mysqld may have upgraded its data, and an older mysqld may refuse that data; ` +
       `restore the template instead: \`${program} undo ${cluster.name} -n ${cluster.namespace}\``
     );
   }

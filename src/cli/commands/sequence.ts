@@ -27,17 +27,17 @@ import { clusterCommand } from './command.ts';
 
 // The command `sequence`.
 
-/** For output that is not a terminal. */
+/** The width if the output is not a terminal. */
 const columnsElsewhere = 100;
 
-/** Shows how far the stages of a sequence are, or a table of all sequences. */
+/** Shows the progress of a sequence's stages, or a table of all sequences. */
 export const sequenceCommand = clusterCommand({
   name: 'sequence',
   arguments: '[SEQUENCE]',
   rightsEverywhere: [onClusters('list'), onRollouts('list'), [sequenceKind.group, sequenceKind.plural, ['list']]],
   summary: 'Show the stages of a fleet and what they wait for',
   help:
-    'With a SEQUENCE, shows the stages of that MySQLRolloutSequence, with a sign for each of their clusters. Without one, ' +
+    'With a SEQUENCE, shows the stages of that MySQLRolloutSequence, with a symbol for each of their clusters. Without one, ' +
     'lists all of them. Needs the right to list the MySQLClusters of all namespaces.',
   examples: [
     ['List the sequences', 'sequence'],
@@ -81,7 +81,7 @@ async function sequencesOf(session: Session): Promise<readonly Json[]> {
   throw new CommandError(`there is no kind ${sequenceKind.kind} on ${session.server}: is moco-rollout installed?`);
 }
 
-/** The only one with that name. Throws `CommandError`. */
+/** The sequence with that name. Throws `CommandError` if it does not exist. */
 function sequenceNamed(sequences: readonly Json[], name: string): Json {
   const names = sequences.map((one) => projectSequence(one).name);
   const found = sequences[names.indexOf(name)];
@@ -92,8 +92,8 @@ function sequenceNamed(sequences: readonly Json[], name: string): Json {
 }
 
 /**
- * Sequences and the clusters of all namespaces, evaluated by the functions of the controller. StatefulSets are left
- * out: the controller's status follows them within seconds.
+ * The sequences, and the clusters of all namespaces, evaluated by the controller's functions. StatefulSets are not
+ * read, because the controller's status shows their changes within seconds.
  */
 class Sequences {
   readonly #cache = new Cache();
@@ -117,7 +117,7 @@ class Sequences {
     for (const one of sequences) this.#cache.sequences.put(projectSequence(one));
   }
 
-  /** Keeps everything up to date until the signal is aborted. */
+  /** Keeps the sequences and clusters up to date until the signal is aborted. */
   watch(session: Session, signal: AbortSignal): Watching {
     const { clusters, rollouts, sequences } = this.#cache;
     return watching(session, null, signal, (watch) => {
@@ -127,7 +127,7 @@ class Sequences {
     });
   }
 
-  /** All sequences by name, or only the one with this name. */
+  /** All sequences, sorted by name, or only the named one. */
   views(name?: string): readonly SequenceView[] {
     const statusOf = (key: string) => this.#cache.rollouts.get(...splitKey(key))?.object.status ?? {};
     return this.#cache.sequences

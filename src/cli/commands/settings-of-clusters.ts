@@ -3,18 +3,20 @@ import { policyKind } from '../../api/rollout-policy.ts';
 import { UsageError } from '../../failure.ts';
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import { keyOf, nameOf } from '../../kube/store.ts';
-import { revisionHash } from '../../moco/projections.ts';
+import { revisionHash } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { onRollouts, toDecide, toSet } from '../check/rights.ts';
 import { applySettings, refuseWithoutEffect, removeSettings, type SettingsOf } from '../cluster/apply.ts';
+import { pauseOf, pauseOptions } from '../cluster/authorship.ts';
 import { nothingKnown, observeCluster } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed, memberNamed } from '../cluster/clusters.ts';
-import { forEachCluster } from '../cluster/selection.ts';
+import { forEachCluster, requireSelection } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
 import { CommandError, sentenceOf } from '../command-error.ts';
 import { anyText, toggle } from '../option.ts';
 import { volumeWarning } from '../terminal/view.ts';
 import { clusterCommand, selectionOptions } from './command.ts';
+import { unfreezing } from './freeze.ts';
 
 // The commands that set one field of a MySQLRollout: `pause`, `resume`, `approve`, `pin` and `unpin`.
 
@@ -23,32 +25,44 @@ export const pauseCommand = clusterCommand({
   arguments: '[NAME...]',
   rights: toSet,
   summary: 'Pause rollouts: update no further member',
-  help: 'Sets `spec.paused` of the MySQLRollout. Under OnDelete a stale member whose pod somebody else deletes comes back at its previous revision.',
+  help: 'Sets `spec.paused` of the MySQLRollout, and in `spec.pause` who pauses it, why and until when. Under OnDelete, if another client deletes the pod of a stale member, the new pod has the previous revision.',
   examples: [
     ['Pause the rollout of one cluster', 'pause test'],
+    ['Pause it for four hours, and say why', 'pause test --for=4h --reason="load test"'],
     ['Pause production, but update members that are down', 'pause -A -l env=production --repair'],
   ],
-  options: { ...selectionOptions, repair: toggle('--repair', 'still update members that are down') },
-  run: async (session, names, { repair }) => {
-    const settings = { paused: true, ...(repair && { repairWhilePaused: true }) };
+  options: {
+    ...selectionOptions,
+    ...pauseOptions,
+    repair: toggle('--repair', 'still update members that are down'),
+  },
+  run: async (session, names, { repair, ...given }) => {
+    requireSelection(session, names);
+    const pause = await pauseOf(session, given);
+    const settings = {
+      paused: true,
+      ...(Object.keys(pause).length > 0 && { pause }),
+      ...(repair && { repairWhilePaused: true }),
+    };
+    const end = pause.until === undefined ? '' : ` until ${pause.until}`;
     let isAnyPaused = false;
     const status = await forEachCluster(session, names, async (cluster) => {
       await applySettings(session, cluster, 'pause', () => settings);
       isAnyPaused = true;
-      return repair ? 'paused, except for members that are down' : 'paused';
+      return `paused${end}${repair ? ', except for members that are down' : ''}`;
     });
     if (isAnyPaused) session.host.err(`${volumeWarning}\n`);
     return status;
   },
 });
 
-/** Removes the setting of `pause`, and reports who else pauses the cluster. */
+/** Removes what `pause` has set, and reports anything else that pauses the cluster. */
 export const resumeCommand = clusterCommand({
   name: 'resume',
   arguments: '[NAME...]',
   rights: toSet,
   summary: 'Resume paused rollouts',
-  help: 'Removes what `pause` set. Fails if somebody else, or a MySQLRolloutPolicy, still pauses the cluster.',
+  help: 'Removes what `pause` set. Fails if another field manager or a MySQLRolloutPolicy still pauses the cluster.',
   examples: [
     ['Resume the rollout of one cluster', 'resume test'],
     ['Resume all clusters of the namespace', 'resume --all'],
@@ -62,14 +76,16 @@ export const resumeCommand = clusterCommand({
       await removeSettings(session, cluster, 'pause', () => ({}), remains, { what, field: 'paused' });
       const paused = await stillPausedBy(session, cluster);
       if (paused === null) return 'resumed';
-      throw new CommandError(`${name} is still paused by ${paused}; change it there`);
+      const command = unfreezing(paused, cluster.namespace);
+      const where = command === null ? 'end the pause there' : `end that with \`${session.host.program} ${command}\``;
+      throw new CommandError(`${name} is still paused by ${paused}; ${where}`);
     }),
 });
 
-/** Who else pauses the cluster; `null` if nobody does. Sources that the user may not read cause a warning. */
+/** What else pauses the cluster; `null` if nothing does. Warns about sources of settings that the user may not read. */
 async function stillPausedBy(session: Session, cluster: ClusterRecord): Promise<string | null> {
   const warn = (sentence: string): void =>
-    session.host.err(`warning: whether something else still pauses ${cluster.name} is not known: ${sentence}\n`);
+    session.host.err(`warning: it is unknown whether something else still pauses ${cluster.name}: ${sentence}\n`);
   try {
     const { observe, unread } = await observeCluster(session, cluster);
     const { settings } = observe();
@@ -127,21 +143,21 @@ export const approveCommand = clusterCommand({
   },
 });
 
-/** Pins a member to its revision: an entry of `spec.pinnedMembers`. */
+/** Pins a member to its revision, by an entry in `spec.pinnedMembers`. */
 export const pinCommand = clusterCommand({
   name: 'pin',
   arguments: '<MEMBER>',
   rights: toSet,
   summary: 'Pin a member to its revision',
   help:
-    'MEMBER is the name of its pod. Adds an entry to `spec.pinnedMembers` of the MySQLRollout. Under OnDelete a pinned member ' +
-    'whose pod somebody else deletes comes back at its revision. The primary is not updated while another member is pinned.',
+    'MEMBER is the name of its pod. Adds an entry to `spec.pinnedMembers` of the MySQLRollout. Under OnDelete, if another client deletes the pod of a pinned member, ' +
+    'it comes back at its revision. The primary is not updated while another member is pinned.',
   examples: [['Keep one member as it is', 'pin moco-test-2 --reason="comparing query plans"']],
   options: { reason: anyText('--reason <text>', 'reason, for other people (required)') },
   run: async (session, [pod = ''], { reason }) => {
     const { host } = session;
     if (reason === undefined)
-      throw new UsageError('expected --reason, for others who find the pinned member, got none');
+      throw new UsageError('expected --reason, so that other people understand the pin, got none');
     const { cluster, ordinal, name } = await memberNamed(session, pod);
     await applySettings(session, cluster, 'pin', ({ others }) => ({
       pinnedMembers: [...others('pinnedMembers', { ordinal }), { ordinal, reason }],
@@ -152,7 +168,7 @@ export const pinCommand = clusterCommand({
   },
 });
 
-/** Removes the entry of `pin`, and reports who else pins the member. */
+/** Removes the entry that `pin` has set. If another manager still pins the member, reports that manager. */
 export const unpinCommand = clusterCommand({
   name: 'unpin',
   arguments: '<MEMBER>',

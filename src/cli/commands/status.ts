@@ -4,7 +4,7 @@ import type { ClusterRecord } from '../../moco/records.ts';
 import { toLook } from '../check/rights.ts';
 import { backupSentence } from '../cluster/backup-sentence.ts';
 import { notesOfObjects } from '../cluster/cluster-snapshot.ts';
-import { controllerNote } from '../cluster/controller-lease.ts';
+import { ageSentence, leaseSilence, type Silence, silenceNote } from '../cluster/controller-lease.ts';
 import { type ClusterAndRollout, listedClusters } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
 import { watchClusters } from '../cluster/watch-clusters.ts';
@@ -66,7 +66,7 @@ export const getCommand = clusterCommand({
   ...statusCommand,
   name: 'get',
   summary: 'List rollouts, as `status` does without a NAME',
-  help: 'The same as `status`, but a table for named clusters as well.',
+  help: 'Like `status`, but shows a table even for named clusters.',
   examples: [
     ['List the clusters of all namespaces', 'get -A'],
     ['Print a MySQLRollout as YAML', 'get test -o yaml'],
@@ -78,9 +78,9 @@ async function show(session: Session, names: readonly string[], given: Given, in
   const { host, world } = session;
   const format = objectFormat(given);
   if (names.length > 0 && (given.held || given.stale || given.needsPerson)) {
-    throw new UsageError('expected --held, --needs-person and --stale without names: they select from a list');
+    throw new UsageError('--held, --needs-person and --stale filter a list and cannot be combined with names');
   }
-  const listed = (await listedClusters(session, names)).filter(isWanted(given));
+  const listed = (await listedClusters(session, names)).filter(isWanted(given, session));
   if (format !== null) {
     writeObjects(host, format, rolloutKind, rolloutsOf(listed, names), names.length === 1);
     return 0;
@@ -90,35 +90,39 @@ async function show(session: Session, names: readonly string[], given: Given, in
   if (given.watch) {
     const source = (signal: AbortSignal) => {
       const { clusters, ...watching } = watchClusters(session, names, signal);
-      return { ...watching, views: () => clusters().filter(isWanted(given)).map(viewNow) };
+      return { ...watching, views: () => clusters().filter(isWanted(given, session)).map(viewNow) };
     };
     return showLive(session, source, lines, toldOfCluster);
   }
-  const note = names.length > 0 ? await controllerNote(session) : null;
+  const silence = await leaseSilence(session);
   const views: ClusterView[] = [];
   for (const one of listed)
-    views.push(inDetail ? await detailed(session, one.cluster, viewNow(one), note) : viewNow(one));
+    views.push(inDetail ? await detailed(session, one.cluster, viewNow(one), silence) : viewNow(one));
+  const note = silenceNote(silence);
+  if (note !== null && !inDetail) host.err(`warning: ${note}\n`);
   if (views.length > 0) writeLines(host, lines(views));
   else host.err(nothingFound(session, given));
   return 0;
 }
 
-/** With the details that only the API server has. */
-async function detailed(session: Session, cluster: ClusterRecord, view: ClusterView, note: string | null) {
+/** The view of a cluster, with additional details that are not in its status. */
+async function detailed(session: Session, cluster: ClusterRecord, view: ClusterView, silence: Silence | null) {
   const [obstacles, backup] = await Promise.all([
     notesOfObjects(session, cluster, view.hold?.rule),
     backupSentence(session, cluster),
   ]);
+  const [note, age] = [silenceNote(silence), ageSentence(view.statusSeconds, silence)];
   const notes = [...(note === null ? [] : [note]), ...obstacles, ...view.notes];
-  return { ...view, notes, standing: [['backup', backup] as const, ...view.standing] };
+  const asOf = age === null ? [] : [['as of', age] as const];
+  return { ...view, notes, standing: [...asOf, ['backup', backup] as const, ...view.standing] };
 }
 
-function isWanted({ held, needsPerson, stale }: Given): (one: ClusterAndRollout) => boolean {
+function isWanted({ held, needsPerson, stale }: Given, { world }: Session): (one: ClusterAndRollout) => boolean {
   return ({ cluster, rollout }) => {
     const { replicas = 0, updatedReplicas = replicas } = rollout?.status ?? {};
     return (
       (!held || isHeld(rollout?.status ?? {})) &&
-      (!needsPerson || waitsForPerson(viewOf(cluster, rollout, 0))) &&
+      (!needsPerson || waitsForPerson(viewOf(cluster, rollout, world.wall()))) &&
       (!stale || updatedReplicas < replicas)
     );
   };

@@ -4,13 +4,15 @@ import { UsageError } from '../../failure.ts';
 import { pods, statefulSets } from '../../kube/resource.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
 import { mysqldIn } from '../../moco/mysqld-version.ts';
-import { clusterKind, clusterNameLabel, mysqldContainer } from '../../moco/names.ts';
-import { memberSelector, projectSlimPod, projectStatefulSet, statefulSetName } from '../../moco/projections.ts';
+import { clusterKind, clusterNameLabel, memberSelector, mysqldContainer, statefulSetName } from '../../moco/names.ts';
+import { projectSlimPod } from '../../moco/pod-projection.ts';
+import { projectStatefulSet } from '../../moco/projections.ts';
 import type { ClusterRecord, PodRecord } from '../../moco/records.ts';
 import { templateDifferences } from '../../moco/template-changes.ts';
 import { toReadRevisions } from '../check/rights.ts';
 import { whereToChange } from '../cluster/apply.ts';
 import { clusterNamed, find, ifAllowed, listAll } from '../cluster/clusters.ts';
+import { gitOpsOwner } from '../cluster/gitops-owner.ts';
 import { forEachOf, listedClusters, requireSelection } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
 import {
@@ -30,10 +32,10 @@ import { clusterCommand, selectionOptions } from './command.ts';
 
 // The command `undo`.
 
-/** How many clusters are read at a time. */
+/** How many clusters are read in parallel. */
 const clustersAtOnce = 8;
 const imageOfMysqld = `spec.containers[${mysqldContainer}].image`;
-/** MOCO runs mysqld's image in an init container as well. */
+/** MOCO also runs mysqld's image in an init container. */
 const alsoOfMysqld = 'spec.initContainers[moco-init].image';
 
 const options = {
@@ -64,7 +66,7 @@ export const undoCommand = clusterCommand({
     if (names.length !== 1) {
       if (format === 'json') throw new UsageError('expected one NAME with --output=json, got several clusters');
       const listed = await listedClusters(session, names);
-      // Without names, only clusters whose rollout is not complete.
+      // Without names, only clusters with an incomplete rollout are selected.
       const wanted = listed.filter(({ rollout }) => names.length > 0 || rollout?.status?.rollout !== undefined);
       const clusters = wanted.map(({ cluster }) => cluster);
       return forEachOf(session, clusters, clustersAtOnce, (cluster) => patchCommand(session, cluster, toRevision));
@@ -81,11 +83,11 @@ export const undoCommand = clusterCommand({
 const commented = (notes: readonly string[]): string =>
   notes.map((sentence) => `# ${printable(sentence).replaceAll('\n', ' ')}\n`).join('');
 
-/** Quotes a word for a shell, whatever characters it contains. */
+/** Quotes a word for a shell. The word may contain any characters. */
 const shellWord = (text: string): string =>
   /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** A command that restores the template, after what a user should know about it. */
+/** A shell command that restores the template. Before it come comments that the user should read first. */
 async function patchCommand(session: Session, cluster: ClusterRecord, toRevision: string | undefined): Promise<string> {
   const { patch, notes } = await undone(session, cluster, toRevision);
   const [name, namespace, merged] = [cluster.name, cluster.namespace, escaped(JSON.stringify(patch))].map(shellWord);
@@ -93,7 +95,9 @@ async function patchCommand(session: Session, cluster: ClusterRecord, toRevision
   return `${commented(notes.slice(0, -1))}${patching}`;
 }
 
-/** The patch of a MySQLCluster, and what a user should know about it. The last sentence says how to apply it. */
+/**
+ * The patch for a MySQLCluster, and what a user should know about it. The last sentence says how to apply the patch.
+ */
 async function undone(session: Session, cluster: ClusterRecord, wanted: string | undefined) {
   const { name } = cluster;
   const [revisions, raw, statefulSet] = await Promise.all([
@@ -124,7 +128,7 @@ function nothingToPutBack({ name }: ClusterRecord, now: Revision, back: Revision
   const changed = templateDifferences(back.template, now.template).map(({ path }) => path);
   const revision = `revision ${back.number} (${back.hash})`;
   if (changed.length === 0) return `${revision} of ${name} is the current one`;
-  return `spec.podTemplate of ${name} is not what differs from ${revision}. The difference, in ${changed.join(', ')}, comes from another field of the MySQLCluster, from the version of moco-controller, or from \`kubectl rollout restart\``;
+  return `spec.podTemplate of ${name} does not differ from ${revision}. The difference, in ${changed.join(', ')}, comes from a different field of the MySQLCluster, from the version of moco-controller, or from \`kubectl rollout restart\``;
 }
 
 function comments(
@@ -144,6 +148,7 @@ function comments(
   const appliers = ownersOf(raw, 'podTemplate').map(
     (owner) => [owner, whereToChange(owner, clusterKind.kind, name, namespace, host.program)] as const,
   );
+  const owner = gitOpsOwner(object(object(raw)['metadata']));
   return [
     `Restores revision ${back.number} (${back.hash}) in MySQLCluster ${namespace}/${name}:`,
     ...put.map((one) => `  ${differenceInWords(one)}`),
@@ -152,7 +157,9 @@ function comments(
     ...appliers
       .filter(([, where]) => /Flux|Argo CD|Helm/.test(where))
       .map(([owner, where]) => `\`${owner}\` owns the podTemplate and would revert the patch: ${where}`),
-    'If the MySQLCluster is in a Git repository, revert the change there: the next sync would bring it back.',
+    owner === null
+      ? 'If the MySQLCluster is in a Git repository, revert the change there: the next sync would bring it back.'
+      : `The MySQLCluster comes from ${owner.name}: ${owner.advice}`,
     `Apply it: ${host.program} undo ${name} -n ${namespace} | kubectl patch mysqlcluster ${name} -n ${namespace} --type=merge --patch-file=/dev/stdin`,
   ];
 }

@@ -12,7 +12,7 @@ import { clusterCommand, selectionOptions } from './command.ts';
 
 // The command `wait`.
 
-/** Watches until all members of the clusters match their MySQLClusters. */
+/** Waits until all members of the selected clusters match the specs of their MySQLClusters. */
 export const waitCommand = clusterCommand({
   name: 'wait',
   arguments: '[NAME...]',
@@ -20,7 +20,7 @@ export const waitCommand = clusterCommand({
   summary: 'Wait until rollouts are complete',
   help:
     `A rollout is complete when condition ${rolloutCompleteCondition} of the MySQLCluster is True for its current ` +
-    'generation, and the status of the MySQLRollout agrees. Exits with 1 if a cluster is stalled, so that only a person can help, or on a timeout.',
+    'generation, and the status of the MySQLRollout agrees. Exits with 1 after a timeout, or if a cluster is stalled and needs a person.',
   examples: [
     ['Wait for one cluster', 'wait test'],
     ['Wait up to an hour for all canaries', 'wait -A -l tier=canary --timeout=1h'],
@@ -35,7 +35,7 @@ export const waitCommand = clusterCommand({
 
 const firstAnswerMilliseconds = 5000;
 
-/** Writes each outcome as soon as it is known. Resolves to the exit status: 0 if every cluster is complete. */
+/** Writes each result as soon as it is known. Resolves to the exit status: 0 if every cluster is complete. */
 async function untilComplete(
   session: Session,
   names: readonly string[],
@@ -79,7 +79,7 @@ async function untilComplete(
     resolve();
   };
   const cancel = world.timer(timeoutMilliseconds, () => {
-    // With a short timeout it still reports the state, if the API server answers at all.
+    // Even with a short timeout, the command reports the current state, provided that the API server answers at all.
     const first = watching.synced.then(check);
     void Promise.race([first, delay(world, firstAnswerMilliseconds, stop.signal)]).then(giveUp);
   });
@@ -106,11 +106,12 @@ function outcomeOf(one: ClusterAndRollout | undefined): {
   const { observedClusterGeneration, conditions, phase, hold } = rollout?.status ?? {};
   const { updatedReplicas = 0, replicas = cluster.replicas } = rollout?.status ?? {};
   const condition = (wanted: string) => conditions?.find(({ type }) => type === wanted);
-  // A released cluster has no such condition, and a running controller would report the same here.
+  // A released cluster does not have this condition, and counts as complete once its generation is observed. A running
+  // controller reports it in the same way.
   const isComplete = released
     ? observedClusterGeneration === generation
     : rolloutComplete?.status === true && rolloutComplete.observedGeneration === generation;
-  // The status of the MySQLRollout follows up to a second later, and `status` has to agree with this command.
+  // The status of the MySQLRollout may be written a second later, and the command `status` must show the same result.
   if (isComplete && condition('Ready')?.status === 'True') return { kind: 'complete', sentence: 'complete' };
   const stalled = condition('Stalled');
   if (stalled?.status === 'True' && observedClusterGeneration === generation) {

@@ -3,11 +3,11 @@ import { object, objects } from '../../base/json.ts';
 import type { HoldRule } from '../../core/rules/catalogue.ts';
 import { clusterKind } from '../../moco/names.ts';
 
-// Which fields `diagnose` keeps of each kind. Everything else is left out, so that no secret gets into a report.
+// Which fields `diagnose` keeps of each kind. Everything else is left out, so that reports contain no secrets.
 
 /**
  * What is kept of a value: all of it, some fields, or the result of a function. The shape of a list applies to its
- * items. Fields that no shape names are left out, so that an unknown field can't contain a secret.
+ * items. Fields that the shape does not list are left out, because an unknown field could contain a secret.
  */
 export type Shape = 'all' | { readonly [field: string]: Shape } | ((value: unknown) => unknown);
 
@@ -21,17 +21,17 @@ export function keep(value: unknown, shape: Shape): unknown {
   return Object.fromEntries(kept.filter(([, part]) => part !== undefined));
 }
 
-/** The items of a list, with some fields added or removed. */
+/** A shape that keeps each of these fields as a whole. */
 const all = (...fields: readonly string[]): Record<string, Shape> =>
   Object.fromEntries(fields.map((field) => [field, 'all']));
 
-// What is kept of each kind. Environment variables, arguments, commands, probes, sources of volumes, messages of
-// containers and other programs' annotations are left out, because they may hold secrets. Secrets and ConfigMaps are
-// not read at all.
+// What is kept of each kind. Environment variables, arguments, commands, probes, volume sources, container messages and
+// the annotations of other programs are left out, because they may contain secrets. Secrets and ConfigMaps are not read
+// at all.
 
 const ownPrefixes = [`${clusterKind.group}/`, `${rolloutKind.group}/`];
 
-/** The annotations of MOCO and of this program with their values, and the names of all others. */
+/** Keeps the annotations of MOCO and of this program. Of all other annotations, keeps only the names. */
 function annotations(value: unknown): unknown {
   if (value === undefined) return undefined;
   const isOwn = (name: string): boolean => ownPrefixes.some((prefix) => name.startsWith(prefix));
@@ -102,7 +102,10 @@ export const clusterShape: Shape = {
   status: 'all',
 };
 
-/** Of a backup or a restore. Their arguments name buckets and clusters. */
+/**
+ * The shape of a Job that makes a backup or a restore. The arguments are left out, because they contain the names of
+ * buckets and clusters.
+ */
 export const jobShape: Shape = {
   metadata,
   spec: {
@@ -112,7 +115,7 @@ export const jobShape: Shape = {
   status: 'all',
 };
 
-/** The flags of the controller hold no secrets. */
+/** Keeps the flags of the controller, because they contain no secrets. */
 export const deploymentShape: Shape = {
   metadata,
   spec: { ...all('replicas', 'strategy'), template: template({ ...container, ...all('args') }) },
@@ -120,8 +123,8 @@ export const deploymentShape: Shape = {
 };
 
 /**
- * Rules whose sentences contain text from mysqld and its agent, the kubelet, Prometheus, the API server or its
- * webhooks, or names of MySQL's clients.
+ * Rules with messages that quote other programs (mysqld and its agent, the kubelet, Prometheus, the API server or its
+ * webhooks), or that contain names of MySQL's clients.
  */
 export const rulesOfOthers: readonly unknown[] = [
   'ImageUnavailable',
@@ -145,11 +148,11 @@ const withoutMessage = (value: object): unknown => ('message' in value ? { ...va
 const unlessOfOthers = (key: 'rule' | 'reason') => (value: unknown) =>
   rulesOfOthers.includes(object(value)[key]) ? withoutMessage(object(value)) : value;
 
-/** The API server's response to a step that it refused. */
+/** Removes the API server's answer from a step that the API server refused. */
 const withoutAnswer = (step: object): unknown =>
   'result' in step && step.result !== 'done' ? { ...step, result: 'removed' } : step;
 
-/** A MySQLRollout without text from other programs. */
+/** Keeps a MySQLRollout without text from other programs. */
 export function rolloutShape(value: unknown): unknown {
   const { status, ...rest } = object(keep(value, plainShape));
   const { hold, conditions, preflight, members, lastStep, mysqlProblem } = object(status);
@@ -172,7 +175,7 @@ export function rolloutShape(value: unknown): unknown {
   };
 }
 
-/** Kinds without free text from other programs: policies, sequences, budgets and the lease. */
+/** The shape for kinds without free text from other programs: policies, sequences, budgets and the lease. */
 export const plainShape: Shape = { metadata, spec: 'all', status: 'all' };
 
 const event = {
@@ -181,7 +184,10 @@ const event = {
   ...all('deprecatedCount', 'deprecatedFirstTimestamp', 'deprecatedLastTimestamp'),
 } satisfies Shape;
 
-/** Other programs, such as the kubelet, put commands and their output into `note`. */
+/**
+ * Keeps the `note` only if this program wrote it, because other programs, such as the kubelet, put commands and their
+ * output into it.
+ */
 export function eventShape(value: unknown): unknown {
   const { reportingController, reason } = object(value);
   const isPlain = reportingController === 'moco-rollout' && !rulesOfOthers.includes(reason);

@@ -1,17 +1,19 @@
-import type { HistoryEntry, RolloutStatus } from '../../api/rollout-status.ts';
+import type { HistoryEntry } from '../../api/rollout-progress.ts';
+import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { type Json, milliseconds, object, text } from '../../base/json.ts';
+import { counted } from '../../core/sentences.ts';
 import { nameOf } from '../../kube/store.ts';
-import { revisionHash, statefulSetName } from '../../moco/projections.ts';
+import { revisionHash, statefulSetName } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { hasDifferentMysql, mysqlChange, mysqldText } from '../terminal/cluster-lines.ts';
-import { behind, brief, changeInWords, counted } from '../terminal/lines.ts';
+import { behind, brief, changeInWords } from '../terminal/lines.ts';
 import type { ClusterView } from '../terminal/view.ts';
 import { document, type Html, html, instant, timeOfDay } from './document.ts';
 import { entriesOf, figuresOf } from './figures.ts';
 
 // The HTML page about one cluster: a timeline of each rollout, and its figures.
 
-/** One rollout and its events. Times are milliseconds since 1970. */
+/** One rollout and its Events. Times are in milliseconds since 1970. */
 type Timeline = ReturnType<typeof timelineOf>;
 
 interface Mark {
@@ -21,10 +23,10 @@ interface Mark {
   readonly note: string;
 }
 
-/** The reasons of the events about steps that disrupt members. */
+/** The reasons of Events about steps that disrupt members. */
 const takes: ReadonlySet<string> = new Set(['Evicted', 'Deleted', 'PartitionUpdate']);
 
-/** The rollouts in the status, the newest first, with their events that still exist. */
+/** The rollouts in the status, newest first. Each comes with its Events, as far as they still exist. */
 export function timelinesOf(
   cluster: ClusterRecord,
   status: RolloutStatus,
@@ -37,7 +39,7 @@ export function timelinesOf(
     .toReversed();
 }
 
-/** `unavailable`: the members that are unavailable now. */
+/** `unavailable` contains the members that are unavailable now. */
 function timelineOf(
   { name, replicas }: ClusterRecord,
   entry: HistoryEntry,
@@ -54,11 +56,11 @@ function timelineOf(
     const isOfIt = (one: (typeof reports)[number]): boolean =>
       takes.has(one.reason) && (one.pod === member || one.note.split(/[ ,:]+/).includes(member));
     const since = finishedAt === null ? unavailable.find((one) => one.ordinal === ordinal)?.since : undefined;
-    // `null` if no remaining event shows when the update of the member began.
+    // `null` if nothing shows when the update of the member began.
     const takenAt = during.find(isOfIt)?.at ?? milliseconds(since ?? null);
-    // How long it was unavailable; `null` while it is, or if that was not recorded.
+    // How long the member was unavailable; `null` if it still is, or if the time was not recorded.
     const seconds = memberDurations?.find((one) => one.ordinal === ordinal)?.seconds ?? null;
-    const outOfBand = updatedOutOfBand?.includes(ordinal) ? ', somebody else deleted its pod' : '';
+    const outOfBand = updatedOutOfBand?.includes(ordinal) ? ', another client deleted its pod' : '';
     let fate = `${absence(seconds, takenAt)}${outOfBand}`;
     if (updatedInPlace?.includes(ordinal)) fate = 'updated in place, mysqld kept running';
     if (mysqldRestarted?.includes(ordinal)) fate = 'updated in place, but mysqld restarted anyway';
@@ -78,7 +80,7 @@ function timelineOf(
   };
 }
 
-/** A repeated event occurred at its first time and at its last time. */
+/** The reports in an Event. If the Event was repeated, there is a report for its first and for its last occurrence. */
 function reportsOf(event: Json) {
   const { lastObservedTime } = object(event['series']);
   const moments = [event['eventTime'], event['deprecatedFirstTimestamp'], lastObservedTime];
@@ -91,7 +93,7 @@ function reportsOf(event: Json) {
 }
 
 function absence(seconds: number | null, takenAt: number | null): string {
-  if (seconds === null) return takenAt === null ? 'not taken' : `since ${timeOfDay(takenAt)}`;
+  if (seconds === null) return takenAt === null ? 'not replaced' : `since ${timeOfDay(takenAt)}`;
   return `${brief(seconds)} ${takenAt === null ? '(start unknown)' : `from ${timeOfDay(takenAt)}`}`;
 }
 
@@ -103,7 +105,7 @@ export function page(view: ClusterView, timelines: readonly Timeline[], nowMilli
   return document(`Rollouts of ${nameOf(view)}`, html`${present(view)}${rollouts}`, nowMilliseconds, 'narrow');
 }
 
-/** A table, or nothing without rows. */
+/** A table, or nothing if there are no rows. */
 function plainTable(titles: readonly string[], rows: readonly (readonly string[])[]): Html {
   if (rows.length === 0) return html``;
   const heads = titles.map((title) => html`<th>${title}</th>`);
@@ -147,7 +149,7 @@ function section(timeline: Timeline, nowMilliseconds: number): Html {
     `${counted(timeline.switchovers, 'switchover')}${inSeconds}`,
     ...(avoided.restarts === 0 ? [] : [spared]),
     ...(timeline.mysql === null ? [] : [`MySQL ${timeline.mysql}`]),
-    ...(from === null ? [] : [`before it ${from}`]),
+    ...(from === null ? [] : [`from revision ${from}`]),
   ];
   const waits = marks.map(
     ({ at, title, note }) => html`<tr><td>${timeOfDay(at)}</td><td>${title}</td><td>${note}</td></tr>`,
@@ -167,20 +169,21 @@ ${marks.length === 0 ? '' : details}
 `;
 }
 
-// Positions are percentages of the time shown, and labels are HTML text. So a narrow window shortens the rows but does
+// Positions are percentages of the time range, and labels are HTML text. So a narrow window shortens the rows but does
 // not shrink the letters.
 
-/** Intervals between ticks. The first one that needs at most `mostTicks` ticks is used. */
+/** Possible intervals between ticks. The first one that needs at most `mostTicks` ticks is used. */
 const tickSeconds = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400];
 const mostTicks = 6;
-/** A tick closer to the end than this would have its label outside. */
+/** A tick that is closer to the end than this has no label, because the label would not fit. */
 const lastTickShare = 0.94;
 
 /** The position of a moment, in percent from the left. */
 type Scale = (moment: number) => number;
 
 /**
- * Members as rows, the highest ordinal on top as in the order of updates; switchovers as lines, waits as dots below.
+ * Draws each member as a row, in the order of updates, with the highest ordinal on top. Switchovers are lines, and
+ * holds are dots below the rows.
  */
 function drawing(timeline: Timeline, nowMilliseconds: number): Html {
   const { lanes, startedAt, finishedAt, hash } = timeline;

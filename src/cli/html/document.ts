@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { timestampOf } from '../../base/json.ts';
 
-// Builds HTML without a template language: escaping, the frame of a page, its styles.
+// Builds HTML without a template language: escaping, the frame of a page, and its styles.
 
-/** What HTML may consist of: text from others, which is escaped, other HTML, and lists of these. */
+/** What HTML may contain: text (which is escaped), other HTML, or a list of these. */
 type Part = string | number | Html | readonly Part[];
 
-/** Text that is HTML already, such as a stylesheet of this program. */
+/** Text that is already HTML, such as a stylesheet of this program. */
 export class Html {
   readonly text: string;
 
@@ -15,7 +15,7 @@ export class Html {
   }
 }
 
-/** HTML whose parts are escaped, for elements and for attributes. */
+/** Builds HTML from a template. Inserted text is escaped, for both elements and attributes. */
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
   new Html(String.raw({ raw: strings }, ...parts.map(textOf)));
 
@@ -24,7 +24,7 @@ const textOf = (part: Part): string => {
   return typeof part === 'object' ? part.map(textOf).join('') : escaped(String(part));
 };
 
-/** A self-contained page: no font, no link, and no script except the given one. */
+/** A self-contained page: it has no fonts, no links, and no script except the given one. */
 export function document(
   title: string,
   body: Html,
@@ -62,17 +62,17 @@ const entities: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
 
-/** For example `2026-07-01 12:00:41`, in UTC. */
+/** A moment in UTC, for example `2026-07-01 12:00:41`. */
 export function instant(moment: number): string {
   return timestampOf(moment).slice(0, 19).replace('T', ' ');
 }
 
-/** For example `12:00:41`, in UTC. */
+/** The time of day in UTC, for example `12:00:41`. */
 export function timeOfDay(moment: number): string {
   return timestampOf(moment).slice(11, 19);
 }
 
-/** The one stylesheet of all pages, for light and dark, and for paper. */
+/** The stylesheet of all pages, for light and dark screens and for paper. */
 const style = `
 :root { color-scheme: light dark; --ink: #1d2430; --dim: #667085; --paper: #ffffff; --line: #d5dae1; --unavailable: #d9822b;
   --switchover: #7a4fd0; --hold: #2774c8; --good: #23834b; --bad: #b42318; --lane: #f2f4f7; --on-unavailable: #1d2430; }
@@ -107,7 +107,7 @@ td, th { border-bottom: 1px solid var(--line); padding: 0.2rem 0.9rem 0.2rem 0; 
 details td:nth-child(-n + 2) { white-space: nowrap; }
 .numbers { display: flex; flex-wrap: wrap; gap: 0.6rem 2.2rem; list-style: none; margin: 1rem 0; padding: 0; }
 .numbers li { color: var(--dim); font-size: 0.85rem; } .numbers b { color: var(--ink); display: block; font-size: 1.3rem; font-weight: 600; }
-.wide { max-width: 84rem; } .wide table { width: 100%; } .wide th { font-weight: 500; } .wide thead th { color: var(--dim); vertical-align: bottom; }
+.wide { max-width: none; } .wide > p { max-width: 84rem; } .wide table { width: 100%; } .wide th { font-weight: 500; } .wide thead th { color: var(--dim); vertical-align: bottom; }
 .scroll { overflow-wrap: break-word; overflow-x: auto; } caption { color: var(--dim); padding-bottom: 0.3rem; text-align: left; }
 .wide td.number, .wide th.number { text-align: right; white-space: nowrap; } .wide td.time { white-space: nowrap; }
 .wide th[scope="row"] { min-width: 10rem; } .share { background: var(--lane); border-radius: 3px; display: block; height: 0.7rem; min-width: 6rem; }
@@ -118,7 +118,8 @@ input[type="search"] { background: var(--paper); border: 1px solid var(--line); 
 legend { color: var(--dim); float: left; margin-right: 1.2rem; padding: 0; }
 :focus-visible { outline: 2px solid var(--hold); outline-offset: 2px; }
 .wide .lane, .when { min-width: 8.5rem; } .wide .lane { overflow: hidden; } .rollout { background: var(--hold); border-radius: 3px; bottom: 0; min-width: 3px;
-  position: absolute; top: 0; } .lane .Complete { background: var(--good); } .lane .Superseded { background: var(--bad); } .lane .NotBegun { background: var(--line); }
+  position: absolute; top: 0; } .rollout.Complete { background: var(--good); } .rollout.Superseded, .rollout.Failing { background: var(--bad); } .rollout.NotBegun { background: var(--line); }
+.rollout.Waiting, .rollout.Paused, .rollout.Blocked { background: var(--unavailable); } .sample .rollout { display: block; height: 0.7rem; position: static; width: 1.2rem; }
 @media (max-width: 44rem) { .wide thead { display: none; } .wide tr:not([hidden]) { border-bottom: 1px solid var(--line); display: block; padding: 0.4rem 0; }
   .wide td, .wide th, .wide .number, .wide .time { border: 0; display: block; min-width: 0; padding: 0; text-align: left; white-space: normal; }
   .wide td:empty { display: none; } .wide td::before { color: var(--dim); } .wide caption, .wide tbody { display: block; } }

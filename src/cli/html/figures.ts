@@ -1,5 +1,6 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
-import type { HistoryEntry, RolloutStatus } from '../../api/rollout-status.ts';
+import type { HistoryEntry } from '../../api/rollout-progress.ts';
+import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../base/json.ts';
 import { viewOf } from '../terminal/view.ts';
 
@@ -10,34 +11,36 @@ interface HeldFor {
   readonly seconds: number;
 }
 
-/** The rollouts in a status, the oldest first. A rollout in progress has no end. */
+/** The rollouts in a status, oldest first. A rollout in progress has no end. */
 export const entriesOf = ({ rollout, history = [], phase = 'Progressing' }: RolloutStatus): readonly HistoryEntry[] => [
   ...history,
   ...(rollout ? [{ ...rollout, finishedAt: '', outcome: phase }] : []),
 ];
 
-/** The outcome of a rollout that was superseded before it had changed a member. */
+/** The outcome of a rollout that was superseded before it changed any member. */
 export const notBegun = 'NotBegun';
 
-/** One rollout of a cluster. Times are milliseconds since 1970, durations seconds. */
+/** The figures of one rollout. Times are in milliseconds since 1970, durations in seconds. */
 export function figuresOf(entry: HistoryEntry, nowMilliseconds: number) {
   const { memberDurations = [], updatedInPlace = [], updatedOutOfBand = [], mysqldRestarted = [] } = entry;
   const changed = entry.disruptions + memberDurations.length + updatedInPlace.length + updatedOutOfBand.length;
-  // If the member's mysqld restarted anyway, nothing was avoided.
+  // If a member's mysqld restarted anyway, the update in place did not avoid a restart.
   const went = updatedInPlace.filter((ordinal) => !mysqldRestarted.includes(ordinal));
   const among = (ordinals: readonly number[] = []) => ordinals.filter((ordinal) => went.includes(ordinal)).length;
   return {
     startedAt: milliseconds(entry.startedAt) ?? nowMilliseconds,
-    // `null` while it is in progress.
+    // `null` while the rollout is in progress.
     finishedAt: milliseconds(entry.finishedAt),
     outcome: entry.outcome === 'Superseded' && changed === 0 ? notBegun : entry.outcome,
     disruptions: entry.disruptions,
     switchovers: entry.switchovers,
-    // In total, from each request until another member was the primary; `null` if not recorded.
+    // The total duration of all switchovers, each from the request until a different member was the primary. `null` if
+    // that was not recorded.
     switchoverSeconds: entry.switchoverSeconds ?? null,
-    // The holds that have ended, the longest first.
+    // The holds that have ended, longest first.
     heldFor: entry.heldFor ?? [],
-    // The restarts that updates in place have avoided, and the members among them that were resized.
+    // The restarts and switchovers that updates in place have avoided, and how many of the updated members were
+    // resized.
     avoided: { restarts: went.length, switchovers: among(entry.primaryInPlace), resized: among(entry.resizedInPlace) },
   };
 }
@@ -47,11 +50,11 @@ interface ListedCluster {
   readonly rollout: MySQLRollout | null;
 }
 
-/** One cluster with its rollouts of the period, the newest first. */
+/** One cluster with its rollouts in the period, newest first. */
 export type FleetCluster = ReturnType<typeof fleetCluster>;
 export type FleetRollout = FleetCluster['rollouts'][number];
 
-/** Clusters that need a person first, then those in progress, then by their newest rollout. */
+/** Clusters that need a person come first, then clusters in progress, then the others by their newest rollout. */
 export function fleetClusters(
   listed: readonly ListedCluster[],
   sinceMilliseconds: number,
@@ -78,7 +81,7 @@ function fleetCluster({ cluster, rollout }: ListedCluster, since: number, now: n
   };
 }
 
-/** `heldFor` includes the current hold; `switchoverSeconds` is 0 without a switchover. */
+/** In the result, `heldFor` includes the current hold, and `switchoverSeconds` is 0 without a switchover. */
 function fleetRollout(entry: HistoryEntry, hold: RolloutStatus['hold'], now: number) {
   const figures = figuresOf(entry, now);
   const heldSince = figures.finishedAt === null ? milliseconds(hold?.since ?? null) : null;
@@ -90,14 +93,14 @@ function fleetRollout(entry: HistoryEntry, hold: RolloutStatus['hold'], now: num
     ...figures,
     switchoverSeconds: figures.switchovers === 0 ? 0 : figures.switchoverSeconds,
     heldFor: together([...figures.heldFor, ...heldNow]),
-    // For how long its members were unavailable, in total.
+    // The total time for which members of the cluster were unavailable.
     unavailableSeconds: sum((entry.memberDurations ?? []).map(({ seconds }) => seconds)),
   };
 }
 
 /**
- * The images of containers after the last complete rollout, and those of a rollout in progress, as far as rollouts have
- * recorded them.
+ * For each container, its image after the last complete rollout, and its image in a rollout in progress. Images that no
+ * rollout has recorded are missing.
  */
 function imagesIn(entries: readonly HistoryEntry[]) {
   const images = new Map<string, { container: string; now: string | null; next: string | null }>();
@@ -113,7 +116,7 @@ function imagesIn(entries: readonly HistoryEntry[]) {
   return [...images.values()];
 }
 
-/** How many clusters have each image, and how many are getting it, by container and image. */
+/** For each container and image: how many clusters run the image, and how many are being updated to it. */
 export function imageCounts(clusters: readonly FleetCluster[]) {
   const all = clusters.flatMap(({ images }) => images);
   const names = all.flatMap(({ container, now, next }) =>
@@ -127,7 +130,7 @@ export function imageCounts(clusters: readonly FleetCluster[]) {
   });
 }
 
-/** By rule, the longest first. */
+/** The total time for which each rule held rollouts, longest first. */
 export function together(all: readonly HeldFor[]): readonly HeldFor[] {
   return [...Map.groupBy(all, ({ rule }) => rule)]
     .map(([rule, times]) => ({ rule, seconds: sum(times.map(({ seconds }) => seconds)) }))
@@ -136,7 +139,7 @@ export function together(all: readonly HeldFor[]): readonly HeldFor[] {
 
 export const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
-/** How long each hold has delayed the fleet, the longest first. */
+/** How long each rule has held clusters of the fleet, longest first. */
 export function holdCosts(clusters: readonly FleetCluster[]) {
   const times = clusters.flatMap((cluster) =>
     cluster.rollouts.flatMap(({ heldFor }) => heldFor.map((one) => ({ ...one, cluster }))),

@@ -1,23 +1,27 @@
 import type { SequenceRecord } from '../../api/rollout-sequence.ts';
 import { ruleAttributes } from '../../core/rules/catalogue.ts';
-import { brief, counted } from '../terminal/lines.ts';
+import { counted } from '../../core/sentences.ts';
+import { brief } from '../terminal/lines.ts';
 import { document, Html, html, instant } from './document.ts';
 import { type FleetCluster, type FleetRollout, holdCosts, imageCounts, notBegun, sum, together } from './figures.ts';
 
 // The HTML page about a fleet: what was rolled out, which holds occurred, and a row for each cluster.
 
 interface FleetPage {
-  /** For example `all namespaces`. */
+  /** The namespaces that the page covers, for example `all namespaces`. */
   readonly scope: string;
   readonly clusters: readonly FleetCluster[];
   readonly sequences: readonly Pick<SequenceRecord, 'name' | 'status'>[];
-  /** Rollouts that ended before are left out. */
+  /** Rollouts that ended before this time are left out. */
   readonly sinceMilliseconds: number;
   readonly nowMilliseconds: number;
+  /** Whether moco-rollout queries MySQL (feature gate ReplicationFacts); `null` if that is unknown. */
+  readonly queriesMysql: boolean | null;
 }
 
 /**
- * Hides the clusters that do not contain the search text. Without the script all are shown, and the filters still work.
+ * A script that hides the rows that do not contain the search text. If scripts are disabled, all clusters are shown,
+ * and the filters still work.
  */
 const search = `const field = document.getElementById('search');
 field.oninput = () => {
@@ -25,23 +29,27 @@ field.oninput = () => {
 };`;
 
 /**
- * The rollouts of a fleet: what was rolled out, how long it took, which holds occurred, and a row for each cluster.
- * Filters need no script.
+ * The page about the rollouts of a fleet: what was rolled out, how long it took, which holds occurred, and a row for
+ * each cluster. The filters need no script.
  */
-export function fleetPage({ scope, clusters, sequences, sinceMilliseconds, nowMilliseconds }: FleetPage): string {
+export function fleetPage(page: FleetPage): string {
+  const { scope, clusters, sequences, sinceMilliseconds, nowMilliseconds } = page;
   const body =
     clusters.length === 0
       ? html`<p>There is no MySQLCluster.</p>`
       : html`<p class="dim">Rollouts that ended before ${instant(sinceMilliseconds)} are left out. A MySQLRollout keeps its last ten.</p>
-${numbersOf(clusters)}
+${numbersOf(page)}
 ${imagesPart(clusters)}${sequencesPart(sequences)}${holdsOf(clusters)}${rowsOf(clusters, nowMilliseconds)}`;
   return document(`Rollouts of ${scope}`, body, nowMilliseconds, 'wide', clusters.length === 0 ? '' : search);
 }
 
-/** A column: its title, the content for a row, and the class of its cells. The first one names the row. */
+/**
+ * A column of a table: the title, a function that returns the content of a cell, and the CSS class of the cells. The
+ * cells of the first column are row headings.
+ */
 type PageColumn<Row> = readonly [title: string, cell: (row: Row) => Html | string | number, name?: string];
 
-/** On a phone the cells are stacked, each with its title. */
+/** On a phone the cells are stacked, each with the title of its column. */
 function wideTable<Row>(
   id: string,
   columns: readonly PageColumn<Row>[],
@@ -72,7 +80,7 @@ ${lines}</tbody></table></div>
 const part = (title: string, about = ''): Html =>
   html`<h2>${title}</h2>\n${about && html`<p class="dim">${about}</p>\n`}`;
 
-function numbersOf(clusters: readonly FleetCluster[]): Html {
+function numbersOf({ clusters, queriesMysql }: FleetPage): Html {
   const rollouts = clusters.flatMap((one) => one.rollouts);
   const ended = rollouts.filter(({ finishedAt }) => finishedAt !== null);
   const endedAs = (wanted: string): number => ended.filter(({ outcome }) => outcome === wanted).length;
@@ -103,7 +111,7 @@ function numbersOf(clusters: readonly FleetCluster[]): Html {
   );
   return html`<ul class="numbers">
 ${shown}</ul>
-<p class="dim">Writes pause during a switchover. Its time is from the request until another member was the primary: moco-rollout does not talk to MySQL and does not measure writes. A cluster of one member takes none while its member restarts.</p>
+<p class="dim">Writes pause during a switchover. Its time is from the request until another member was the primary${queriesMysql === false ? ': moco-rollout does not talk to MySQL' : ''}; it is not measured for how long writes paused. A cluster of one member takes none while its member restarts.</p>
 `;
 }
 
@@ -152,12 +160,12 @@ function holdsOf(clusters: readonly FleetCluster[]): Html {
     ['Meaning', ({ rule }) => ruleAttributes(rule)?.meaning ?? '', 'dim'],
   ];
   const about =
-    'How long each hold delayed all rollouts, the longest first. Waits of less than ten seconds that are part of every step are left out.';
+    'How long each hold delayed all rollouts, longest first. Holds of less than ten seconds that are part of every step are left out.';
   const shown = costs.length === 0 ? html`<p>No hold has been recorded.</p>\n` : wideTable('holds', columns, costs);
   return html`${part('What rollouts waited for', about)}${shown}`;
 }
 
-/** The filters and what they select, by the class of a row. */
+/** The filters. Each has the CSS class of the rows that it selects, a label, and a condition. */
 const filters: readonly (readonly [name: string, label: string, isIn: (cluster: FleetCluster) => boolean])[] = [
   ['stalled', 'stalled', ({ stalled }) => stalled],
   ['rolling', 'in progress', ({ rollout }) => rollout !== null],
@@ -165,6 +173,19 @@ const filters: readonly (readonly [name: string, label: string, isIn: (cluster: 
   ['rolled', 'with rollouts', ({ rollouts }) => rollouts.length > 0],
   ['switched', 'with switchovers', ({ rollouts }) => rollouts.some(({ switchovers }) => switchovers > 0)],
 ];
+
+/**
+ * The meaning of the colors of bars. Each entry has the CSS class of a sample bar, and the states for which it stands.
+ */
+const colors: readonly (readonly [sample: string, meaning: string])[] = [
+  ['Complete', 'complete'],
+  ['Progressing', 'rolling'],
+  ['Waiting', 'waiting, paused or blocked'],
+  ['Failing', 'failing or superseded'],
+];
+
+const legend = html`<ul class="legend">
+${colors.map(([sample, meaning]) => html`<li><span class="sample"><i class="rollout ${sample}"></i></span>${meaning}</li>\n`)}</ul>`;
 
 function rowsOf(clusters: readonly FleetCluster[], now: number): Html {
   const from = Math.min(now - 1000, ...clusters.map(({ rollouts }) => rollouts.at(-1)?.startedAt ?? now));
@@ -180,11 +201,12 @@ function rowsOf(clusters: readonly FleetCluster[], now: number): Html {
 <fieldset><legend>Show</legend>
 <label><input type="radio" name="show" id="all" checked> all (${clusters.length})</label>
 ${choices}</fieldset>
+${legend}
 ${wideTable(
   'clusters',
   clusterColumns(from, now),
   clusters,
-  `Those first that are stalled, then those in progress, then by the newest rollout. Numbers are of all rollouts since ${instant(from)}.`,
+  `Stalled clusters come first, then those in progress, then the others by their newest rollout. Numbers cover all rollouts since ${instant(from)}.`,
   (cluster) => filters.flatMap(([filter, , isIn]) => (isIn(cluster) ? [filter] : [])).join(' '),
 )}`;
 }
@@ -212,10 +234,10 @@ const clusterColumns = (from: number, now: number): readonly PageColumn<FleetClu
 function rowState({ phase, hold, stalled, overridden }: FleetCluster): Html {
   const notes = [...(hold === null ? [] : [hold.rule]), ...overridden.map(({ rule }) => `${rule} overridden`)];
   const shown = notes.map((note) => html`<br><span class="dim">${note}</span>`);
-  return html`<span${stalled ? html` class="Stalled"` : ''}>${stalled ? 'Stalled' : phase}</span>${shown}`;
+  return html`<span class="${stalled ? 'Stalled' : phase}">${stalled ? 'Stalled' : phase}</span>${shown}`;
 }
 
-/** The rest is on the page of the cluster. */
+/** How many holds are shown for each cluster. The cluster's own page shows the rest. */
 const mostShownHolds = 2;
 
 function waitedFor({ rollouts }: FleetCluster): Html {
@@ -242,6 +264,7 @@ function barOf(
   const end = finishedAt ?? now;
   const took = `${finishedAt === null ? 'for' : 'took'} ${brief((end - startedAt) / 1000)}`;
   const words = `${outcome}, ${instant(startedAt)}, ${took}, ${counted(disruptions, 'disruption')}, ${counted(switchovers, 'switchover')}`;
-  const place = `left:${share(startedAt).toFixed(2)}%;width:${(share(end) - share(startedAt)).toFixed(2)}%`;
+  // The bar of a rollout that has just begun must stay visible at the end of the row.
+  const place = `left:min(${share(startedAt).toFixed(2)}%,100% - 3px);width:${(share(end) - share(startedAt)).toFixed(2)}%`;
   return html`<div class="rollout ${outcome}" style="${place}" title="${words}"></div>`;
 }

@@ -1,11 +1,11 @@
-import type { HistoryEntry } from '../../api/rollout-status.ts';
+import type { HistoryEntry } from '../../api/rollout-progress.ts';
 import type { VerdictKind } from '../../core/decision.ts';
 import { isAlarming, isRequestedByUser, isRoutine, ruleAttributes } from '../../core/rules/catalogue.ts';
+import { counted } from '../../core/sentences.ts';
 import { byName, nameOf } from '../../kube/store.ts';
 import {
   behind,
   brief,
-  counted,
   forSome,
   holdLine,
   type Line,
@@ -21,7 +21,7 @@ import {
 import type { Told } from './live.ts';
 import type { ClusterView, MemberView } from './view.ts';
 
-// How `status` shows clusters: the table, the details of one cluster, and the table of holds.
+// How `status` shows clusters: a table, the details of one cluster, and a table of holds.
 
 type ClusterColumn = readonly [title: string, cell: (view: ClusterView) => Line];
 
@@ -46,10 +46,10 @@ const overridden: ClusterColumn = ['OVERRIDDEN', (view) => line(rulesOverridden(
 
 const rulesOverridden = ({ overridden }: ClusterView): string => overridden.map(({ rule }) => rule).join(', ');
 
-/** A sentence with more columns than this is shown once for all clusters that wait for the same reason. */
+/** If a sentence is longer than this and several clusters share it, it is shown only once, below the table. */
 const longestRepeated = 60;
 
-/** A table with one line for each cluster, and below it what several of them wait for. */
+/** A table with one line for each cluster. Below it come the long reasons that several clusters share. */
 export function overview(
   views: readonly ClusterView[],
   show: { readonly namespace: boolean; readonly wide: boolean },
@@ -80,14 +80,17 @@ export function overview(
   ];
 }
 
-/** The clusters that wait for a rule: those that need a person first, then the longest wait first. */
+/** Clusters that need a person come first, then the others by urgency and by how long they have waited. */
 export function byUrgency(views: readonly ClusterView[]): readonly ClusterView[] {
   return views.toSorted(
     (one, other) => urgencyOf(one) - urgencyOf(other) || waited(other) - waited(one) || byName(one, other),
   );
 }
 
-/** Clusters that need a person first, then those in progress, then those that wait, then those that are up to date. */
+/**
+ * Clusters that need a person come first, then clusters in progress, then clusters that wait, then clusters that are up
+ * to date.
+ */
 export function byActivity(views: readonly ClusterView[]): readonly ClusterView[] {
   const rank = (view: ClusterView): number => {
     if (needsAPerson(view)) return 0;
@@ -97,7 +100,7 @@ export function byActivity(views: readonly ClusterView[]): readonly ClusterView[
   return views.toSorted((one, other) => rank(one) - rank(other) || byName(one, other));
 }
 
-/** A table of the rules that hold clusters: how many, the longest duration, and who ends it. */
+/** A table of the rules that hold clusters, with the number of clusters, the longest hold, and who ends the hold. */
 export function holdTable(views: readonly ClusterView[]): readonly Line[] {
   const byRule = Map.groupBy(byUrgency(views), ({ hold }) => hold?.rule ?? '');
   return table(
@@ -113,11 +116,24 @@ export function holdTable(views: readonly ClusterView[]): readonly Line[] {
 
 const needsAPerson = ({ hold, stalled }: ClusterView): boolean => stalled || isAlarming(hold?.rule ?? '');
 
-/** A person has to act before it continues: the cluster is stalled, or its hold requires it. */
-export const waitsForPerson = (view: ClusterView): boolean =>
-  needsAPerson(view) || (view.hold !== null && view.held && urgencyOf(view) === 1);
+/** A hold that ends by itself or by a person has usually ended by itself within this time. */
+const endsByItselfSeconds = 600;
 
-/** 0 for clusters that need a person now. */
+/**
+ * Whether a person has to act before the rollout continues: the cluster is stalled, its hold requires a person, or its
+ * hold may require a person and has lasted. Holds that time ends do not count.
+ */
+export const waitsForPerson = (view: ClusterView): boolean =>
+  needsAPerson(view) || (view.hold !== null && view.held && (urgencyOf(view) === 1 || lasts(view)));
+
+function lasts(view: ClusterView): boolean {
+  const attributes = ruleAttributes(view.hold?.rule ?? '');
+  if (attributes === undefined || attributes.brief || attributes.routine) return false;
+  const { endedBy } = attributes;
+  return endedBy.includes('a person') && !endedBy.includes('time') && waited(view) >= endsByItselfSeconds;
+}
+
+/** A lower number is more urgent: 0 means that the cluster needs a person now. */
 function urgencyOf(view: ClusterView): number {
   const rule = view.hold?.rule ?? '';
   if (needsAPerson(view)) return 0;
@@ -150,23 +166,25 @@ const barColumns = 21;
 const between = piece('   ');
 const labelColumns = 'waiting'.length;
 
-/** How many changed fields are named. */
+/** The maximum number of changed fields to name. */
 const mostChanges = 4;
 
 /**
- * Details of one cluster in a few lines. What it waits for is wrapped instead of truncated. `isWide` adds the revision
+ * Details of one cluster in a few lines. Sentences are wrapped instead of truncated. `isWide` adds the revision
  * of each member's data.
  */
 export function block(view: ClusterView, columns = Number.POSITIVE_INFINITY, isWide = false): readonly Line[] {
   const notes = [...view.notes, ...view.overridden.map(({ sentence }) => sentence)];
+  const said = (label: string, sentence: string, style: Style): readonly Line[] =>
+    wrapped(labelled(label, [], style), sentence, columns);
   return [
     header(view),
     ...(view.hold ? waitingLines(view.hold, columns) : []),
-    ...(view.changes.length === 0 ? [] : [labelled('changes', line(someOf(view.changes, mostChanges)), 'dim')]),
-    ...view.warnings.map((warning) => line(`  ${warning}`, 'yellow')),
-    ...notes.map((note) => labelled('note', line(note), 'yellow')),
-    ...view.standing.map(([label, sentence]) => labelled(label, line(sentence), 'dim')),
-    ...(view.members.length === 0 ? [] : [[], ...membersTable(view.members, isWide)]),
+    ...(view.changes.length === 0 ? [] : said('changes', someOf(view.changes, mostChanges), 'dim')),
+    ...view.warnings.flatMap((warning) => wrapped([piece('  ')], warning, columns, 'yellow')),
+    ...notes.flatMap((note) => said('note', note, 'yellow')),
+    ...view.standing.flatMap(([label, sentence]) => said(label, sentence, 'dim')),
+    ...(view.members.length === 0 ? [] : [[], ...membersTable(view.members, isWide, columns)]),
     ...lastLine(view),
   ];
 }
@@ -193,9 +211,14 @@ function header(view: ClusterView): Line {
   ];
 }
 
-/** A member counts half once its new pod exists, and fully once that pod is ready. */
+/**
+ * A progress bar. A member counts as half once its new pod exists, and as a whole while that pod works. A new primary
+ * that waits for its role still works.
+ */
 function bar({ members, replicas }: ClusterView): Line {
-  const shares = members.map(({ updated, verdict }) => (updated ? (verdict === 'Starting' ? 0.5 : 1) : 0));
+  const shares = members.map(({ updated, verdict, state }) =>
+    updated ? (verdict === 'Starting' && state !== 'participating' ? 0.5 : 1) : 0,
+  );
   const done = shares.reduce<number>((sum, one) => sum + one, 0);
   const full = replicas === 0 ? 0 : Math.round(Math.min(1, done / replicas) * barColumns);
   return [piece('█'.repeat(full), 'cyan'), piece('░'.repeat(barColumns - full), 'dim')];
@@ -208,11 +231,12 @@ const labelled = (label: string, text: Line, style: Style): Line => [
   ...text,
 ];
 
-function membersTable(members: readonly MemberView[], isWide: boolean): readonly Line[] {
+/** The verdict is in the last column and may be long, so it is wrapped below the title of that column. */
+function membersTable(members: readonly MemberView[], isWide: boolean, columns: number): readonly Line[] {
   const isKnown = members.some(({ replication }) => replication !== null);
   const showsMysql = isWide || hasDifferentMysql(members);
   const rows = members.map((member): readonly Line[] => {
-    const { name, role, revision, updated, state, verdict, replication, says } = member;
+    const { name, role, revision, updated, state, replication } = member;
     return [
       line(name, 'bold'),
       line(role, role === 'primary' ? 'magenta' : 'plain'),
@@ -224,36 +248,43 @@ function membersTable(members: readonly MemberView[], isWide: boolean): readonly
       ...(showsMysql ? [line(mysqldText(member, isWide), member.mysqld === null ? 'dim' : 'plain')] : []),
       ...(isWide ? [dataOf(member)] : []),
       ...(isKnown ? [lag(replication)] : []),
-      line(says, tones[verdict as VerdictKind] ?? 'plain'),
     ];
   });
   const more = [...(showsMysql ? ['MYSQL'] : []), ...(isWide ? ['DATA'] : []), ...(isKnown ? ['BEHIND'] : [])];
-  return table(['MEMBER', 'ROLE', 'REVISION', 'STATE', ...more, 'VERDICT'], rows, '  ');
+  const [titles = [], ...lines] = table(['MEMBER', 'ROLE', 'REVISION', 'STATE', ...more], rows, '  ');
+  return [
+    [...titles, piece('VERDICT', 'dim')],
+    ...members.flatMap(({ says, verdict }, index) =>
+      wrapped(lines[index] ?? [], says, columns, tones[verdict as VerdictKind] ?? 'plain'),
+    ),
+  ];
 }
 
-/** Members run different versions of mysqld, as far as these are known. */
+/** Whether members run different versions of mysqld. An unknown version counts as a version of its own. */
 export const hasDifferentMysql = (members: readonly Pick<MemberView, 'mysqld'>[]): boolean =>
   new Set(members.map(({ mysqld }) => mysqld?.version)).size > 1;
 
-/** With the source of the version, if `isWide`. */
+/** The version of mysqld; with `isWide`, also the source of this information. */
 export const mysqldText = ({ mysqld }: Pick<MemberView, 'mysqld'>, isWide: boolean): string =>
   mysqld === null ? 'unknown' : `${mysqld.version}${isWide ? ` (${mysqld.source})` : ''}`;
 
-/** `8.0.40 → 8.4.8`, one version if it stays, or `null` if the version of the rollout is not known. */
+/**
+ * `8.0.40 → 8.4.8`, or a single version if it does not change, or `null` if the versions of the rollout are unknown.
+ */
 export const mysqlChange = ({ mysql }: Pick<HistoryEntry, 'mysql'>): string | null => {
   const { from, to } = mysql ?? {};
   if (to === undefined) return null;
   return from === undefined || from === to ? to : `${from} → ${to}`;
 };
 
-/** The newest mysqld that has started on the data of a member. */
+/** The revision and version of the newest mysqld that has used the data of a member. */
 function dataOf({ data, revision }: MemberView): Line {
   if (data === null) return line('-', 'dim');
   const version = data.version === undefined ? '' : ` (${data.version})`;
   return line(`${data.revision}${version}`, data.revision === revision ? 'plain' : 'yellow');
 }
 
-/** Transactions of the primary that a replica has not received, and those that it has not applied. */
+/** How far a replica is behind the primary: the transactions not yet received, and the transactions not yet applied. */
 function lag(replication: MemberView['replication']): Line {
   const isBehind =
     replication !== null &&

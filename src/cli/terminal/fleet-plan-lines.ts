@@ -7,7 +7,7 @@ import { brief, joined, type Line, line, type Piece, piece, table, wrapped } fro
 
 type ShownCluster = ShownFleetPlan['clusters'][number];
 
-/** A plan of a fleet: its stages, a drawing, what takes the longest, and what never begins. */
+/** The plan of a fleet: its stages, a drawing, what takes longest, and which clusters never begin. */
 export function fleetPlanLines(plan: ShownFleetPlan, columns: number, wide: boolean): readonly Line[] {
   const { clusters, stages, causes, assumptions } = plan;
   if (clusters.length === 0) return [header(plan), [], line('  nothing to do: no cluster is stale')];
@@ -34,7 +34,7 @@ function header({ clusters, from, until, seconds, assumed, assumeStale }: ShownF
     piece(`   ${ends} of ${clusters.length} stale clusters end`, ends < clusters.length ? 'red' : 'plain'),
     piece(until === null ? '' : `   from ${from} to ${until}`),
     piece(seconds === null ? '' : `   ${brief(seconds)}`, 'bold'),
-    piece(assumeStale ? '   assumed: every one is stale' : '', 'yellow'),
+    piece(assumeStale ? '   assumed: every cluster is stale' : '', 'yellow'),
     piece(settings, 'yellow'),
   ];
 }
@@ -68,7 +68,7 @@ function causeLine({ what, seconds, clusters, longest }: Cause): Line {
   return [piece(`    ${brief(seconds).padStart(7)}  `), name, most];
 }
 
-/** Clusters that nothing else holds come first: others may wait for them. */
+/** Clusters that wait for no other cluster come first, because others may wait for them. */
 function stopTable(stopped: readonly ShownCluster[], wide: boolean): readonly Line[] {
   const waitsForOthers = ({ stopsAt }: ShownCluster): number => Number(isForOthers(stopsAt?.rule ?? ''));
   const causesFirst = stopped.toSorted((one, other) => waitsForOthers(one) - waitsForOthers(other));
@@ -85,7 +85,7 @@ function stopTable(stopped: readonly ShownCluster[], wide: boolean): readonly Li
   );
 }
 
-/** In the order in which they begin. */
+/** The clusters in the order in which they begin. */
 function clusterTable(clusters: readonly ShownCluster[]): readonly Line[] {
   return table(
     ['NAMESPACE', 'NAME', 'STAGE', 'BEGINS', 'ENDS', 'TAKES', 'A MEMBER'],
@@ -104,7 +104,7 @@ function clusterTable(clusters: readonly ShownCluster[]): readonly Line[] {
 
 type DrawnStage = ShownFleetPlan['drawing']['stages'][number];
 
-/** With fewer columns than this, bars show nothing useful. */
+/** With fewer columns than this, bars would show nothing useful. */
 const fewestColumns = 20;
 
 const waiting = piece('·', 'dim');

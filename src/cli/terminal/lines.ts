@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
-import type { HistoryEntry, MemberStatus } from '../../api/rollout-status.ts';
+import type { HistoryEntry } from '../../api/rollout-progress.ts';
+import type { MemberStatus } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../base/json.ts';
 import { printable } from '../../base/text.ts';
 
@@ -7,7 +8,7 @@ import { printable } from '../../base/text.ts';
 
 export type Style = 'plain' | 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'magenta';
 
-/** A piece of a line. Every character has to be one column wide. */
+/** A piece of a line. Every character must be one column wide. */
 export interface Piece {
   readonly text: string;
   readonly style: Style;
@@ -17,7 +18,9 @@ export type Line = readonly Piece[];
 
 const ellipsis = '…';
 
-/** Removes control characters: much of the text comes from others and must not control the terminal. */
+/**
+ * Removes control characters: much of the text comes from other programs and people, and must not control the terminal.
+ */
 export function piece(text: string, style: Style = 'plain'): Piece {
   return { text: printable(text).replaceAll(/[\t\n]+/g, ' '), style };
 }
@@ -28,7 +31,7 @@ export function widthOf(pieces: Line): number {
   return pieces.reduce((sum, { text }) => sum + text.length, 0);
 }
 
-/** Joins neighbours with the same style. */
+/** Joins adjacent pieces that have the same style. */
 export function joined(pieces: Line): Line {
   const runs: Piece[] = [];
   for (const { text, style } of pieces) {
@@ -39,7 +42,7 @@ export function joined(pieces: Line): Line {
   return runs;
 }
 
-/** The line with at most `columns` columns. A longer line ends in an ellipsis. */
+/** The line, truncated to `columns` columns. A truncated line ends with an ellipsis. */
 export function clipped(pieces: Line, columns: number): Line {
   if (widthOf(pieces) <= columns) return pieces;
   let left = Math.max(0, columns - ellipsis.length);
@@ -67,7 +70,7 @@ export function painted(pieces: Line, colour: boolean): string {
 
 const gap = '  ';
 
-/** Columns as wide as their widest cell, below dim titles. */
+/** A table with columns as wide as their widest cell, below dim titles. */
 export function table(titles: readonly string[], rows: readonly (readonly Line[])[], indent = ''): readonly Line[] {
   const all = [titles.map((title) => line(title, 'dim')), ...rows];
   const widths = titles.map((_, index) => all.reduce((widest, row) => Math.max(widest, widthOf(row[index] ?? [])), 0));
@@ -77,11 +80,11 @@ export function table(titles: readonly string[], rows: readonly (readonly Line[]
   ]);
 }
 
-/** Blocks with an empty line between them. */
+/** Joins blocks of lines, with an empty line between them. */
 export const apart = (blocks: readonly (readonly Line[])[]): readonly Line[] =>
   blocks.flatMap((block, index) => (index === 0 ? block : [[], ...block]));
 
-/** A label and a text, which is wrapped below itself if the line is too short. */
+/** A label and a text. If the text does not fit into the line, it is wrapped and indented by the width of the label. */
 export function wrapped(label: Line, text: string, columns: number, style: Style = 'plain'): readonly Line[] {
   const indent = widthOf(label);
   const room = Math.max(shortestRoom, columns - indent);
@@ -94,12 +97,12 @@ export function wrapped(label: Line, text: string, columns: number, style: Style
   return lines.map((one, index): Line => [...(index === 0 ? label : [piece(' '.repeat(indent))]), piece(one, style)]);
 }
 
-/** A longer label leaves no room on any common terminal. */
+/** The text gets at least this many columns, even if a long label leaves less room. */
 const shortestRoom = 20;
 
 const [secondsAMinute, secondsAnHour, secondsADay] = [60, 3600, 86_400] as const;
 
-/** A duration such as `41s`, `1m32s`, `2h05m` or `3d04h`, about as long as kubectl's. */
+/** A duration such as `41s`, `1m32s`, `2h05m` or `3d04h`, in about as many characters as kubectl uses. */
 export function brief(durationSeconds: number): string {
   const seconds = Math.max(0, Math.round(durationSeconds));
   const two = (number: number): string => String(Math.floor(number)).padStart(2, '0');
@@ -110,7 +113,7 @@ export function brief(durationSeconds: number): string {
   return `${Math.floor(seconds / secondsADay)}d${two((seconds % secondsADay) / secondsAnHour)}h`;
 }
 
-/** How long something has lasted, at the end of a line. */
+/** A phrase for the end of a line that says how long something has lasted. */
 export const forSome = (seconds: number | null): Piece =>
   piece(seconds === null ? '' : `, for ${brief(seconds)}`, 'dim');
 
@@ -125,7 +128,7 @@ export const phasePiece = (
   otherwise: Style = 'cyan',
 ): Piece => piece(phase, stalled ? 'red' : complete ? 'green' : otherwise);
 
-/** Seconds from a timestamp to a time on the same clock; `null` without a timestamp. */
+/** Seconds from a timestamp to a later time on the same clock; `null` without a timestamp. */
 export function secondsSince(timestampMilliseconds: number | null, nowMilliseconds: number): number | null {
   return timestampMilliseconds === null ? null : Math.max(0, (nowMilliseconds - timestampMilliseconds) / 1000);
 }
@@ -134,23 +137,23 @@ export function secondsSince(timestampMilliseconds: number | null, nowMillisecon
 export const tookSeconds = ({ startedAt, finishedAt }: Pick<HistoryEntry, 'startedAt' | 'finishedAt'>): number =>
   ((milliseconds(finishedAt) ?? 0) - (milliseconds(startedAt) ?? 0)) / 1000;
 
-/** The first ones, and the number of the others. */
+/** Lists the first words, and says how many more there are. */
 export const someOf = (words: readonly string[], most: number): string =>
   words.slice(0, most).join(', ') + (words.length > most ? ` and ${words.length - most} more` : '');
 
-/** A sentence without its number in a queue. */
+/** Removes the place in the queue from a sentence. */
 export const withoutPlace = (sentence: string): string => sentence.replace(/number \d+ (?=in the queue)/, '');
 
-/** `1 disruption`, `2 disruptions`. */
-export const counted = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
-
-/** A changed field of a pod template. More people see this than the template, so it may have no values. */
+/**
+ * Describes a changed field of a pod template. Values may be missing, because more people see this text than the
+ * template.
+ */
 export const changeInWords = (
   { path, from, to }: { readonly path: string; readonly from?: string; readonly to?: string },
   arrow = '->',
 ): string => (from === undefined && to === undefined ? path : `${path}: ${from ?? 'none'} ${arrow} ${to ?? 'none'}`);
 
-/** A field that differs, with its values on one line. */
+/** Describes a field that differs, with both values on one line. */
 export const differenceInWords = ({
   path,
   before,
@@ -160,7 +163,7 @@ export const differenceInWords = ({
 
 export const inOneLine = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** What a replica lacks, in transactions. */
+/** How many transactions a replica lacks. */
 export const behind = (replication: MemberStatus['replication'] | null): string =>
   replication
     ? `${replication.notReceived ?? '?'} to receive, ${replication.notApplied} to apply` +

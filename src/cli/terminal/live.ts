@@ -4,20 +4,20 @@ import { timeText } from '../../core/sentences.ts';
 import { draw, type Host } from '../host.ts';
 import { clipped, type Line, line, painted, piece, withoutPlace } from './lines.ts';
 
-// Shows a view that changes: redrawn on a terminal, one line for each change elsewhere.
+// Shows a view that changes. On a terminal the view is redrawn; elsewhere each change is written as one line.
 
-/** Ages are shown in seconds. */
+/** The view is redrawn every second, because it shows ages in seconds. */
 const redrawMilliseconds = 1000;
 /** Changes within this time are drawn together. */
 const gatherMilliseconds = 50;
 const interruptedStatus = 130;
 
-/** Watches that keep something up to date until a signal is aborted. */
+/** Watches that keep objects up to date until a signal is aborted. */
 export interface Watching {
-  /** Called once everything has been read. */
+  /** Resolves once everything has been read. */
   readonly synced: Promise<unknown>;
   readonly ended: Promise<unknown>;
-  /** Calls back after each change. */
+  /** Calls `changed` after each change. */
   readonly subscribe: (changed: () => void) => void;
 }
 
@@ -29,7 +29,7 @@ export interface Room {
 
 export type Render<View> = (views: readonly View[], room: Room) => readonly Line[];
 
-/** One thing that can change, and how it is shown. */
+/** A text about the thing that `key` identifies. A text that changes is written again. */
 export interface Told {
   readonly key: string;
   readonly text: string;
@@ -38,18 +38,21 @@ export interface Told {
 export type Display<View> = (views: readonly View[]) => void;
 
 /**
- * On a terminal, a single view that is redrawn in place; otherwise one line with the time for each change, for logs and
- * pipes.
+ * On a terminal, redraws one view in place. Otherwise, for logs and pipes, writes one line for each change, with the
+ * time in front.
  */
 export const displayOf = <View>(
   host: Host,
   lines: Render<View>,
   tell: (view: View) => readonly Told[],
-): Display<View> => (host.terminal() === null ? changeLog(host, tell) : picture(host, lines));
+): Display<View> =>
+  host.terminal() === null
+    ? changeLog(host, tell, () => timeText(Math.floor(host.wall() / 1000)))
+    : picture(host, lines);
 
 /**
  * Shows the views after each change, and once a second, until the user interrupts. Resolves to the exit status. Rejects
- * as the source does.
+ * if the source rejects.
  */
 export async function showLive<View>(
   { host, world }: { readonly host: Host; readonly world: World },
@@ -79,20 +82,20 @@ export async function showLive<View>(
   return interruptedStatus;
 }
 
-/** At most as many lines as there are rows. The last one shows how many are left out. */
+/** Shortens the lines to the number of rows. If lines are left out, the last row says how many. */
 function fitting(lines: readonly Line[], rows: number): readonly Line[] {
   if (lines.length <= rows) return lines;
   const more = `… ${lines.length - rows + 1} more lines: filter the list, or make the terminal higher`;
   return [...lines.slice(0, rows - 1), line(more, 'dim')];
 }
 
-function picture<View>(host: Host, lines: Render<View>): Display<View> {
+export function picture<View>(host: Host, lines: Render<View>): Display<View> {
   let drawn = 0;
   return (views) => {
     const terminal = host.terminal();
     if (terminal === null) return;
     const { columns, rows, colour } = terminal;
-    // The last row stays free for the cursor.
+    // The last row stays empty for the cursor.
     const shown = fitting(lines(views, { columns, rows: rows - 1 }), rows - 1).map(
       (one) => `${painted(clipped(one, columns), colour)}\u001B[K\n`,
     );
@@ -102,14 +105,21 @@ function picture<View>(host: Host, lines: Render<View>): Display<View> {
   };
 }
 
-/** A new place in a queue is not shown by itself: with a long queue the end of each rollout would change every line. */
-function changeLog<View>(host: Host, tell: (view: View) => readonly Told[]): Display<View> {
+/**
+ * Writes no line if only the place in a queue has changed: with a long queue, the end of each rollout changes the place
+ * of every cluster.
+ */
+export function changeLog<View>(
+  host: Pick<Host, 'out'>,
+  tell: (view: View) => readonly Told[],
+  time: () => string,
+): Display<View> {
   const reported = new Map<string, string>();
   return (views) => {
     for (const { key, text } of views.flatMap(tell)) {
       if (reported.get(key) === withoutPlace(text)) continue;
       reported.set(key, withoutPlace(text));
-      host.out(`${timeText(Math.floor(host.wall() / 1000))}  ${painted([piece(text)], false)}\n`);
+      host.out(`${time()}  ${painted([piece(text)], false)}\n`);
     }
   };
 }

@@ -11,18 +11,18 @@ import { type Line, painted } from './lines.ts';
 
 export const outputFlags = '-o, --output <format>';
 
-/** How a result is printed; as a table by default. */
+/** An option for the output format of a result. The default is a table. */
 const outputAs = <Word extends string>(...formats: readonly Word[]) =>
   oneOf(...formats)(outputFlags, `output format: ${asList(formats)}`);
 
-/** For commands whose result is not an API object. */
+/** For commands with a result that is not an API object. */
 export const outputOption = outputAs('json', 'yaml');
-/** For those that print API objects, as kubectl does. */
+/** For commands that print API objects, as kubectl does. */
 export const objectOutputOption = outputAs('wide', 'name', 'json', 'yaml');
 
 type DataFormat = 'json' | 'yaml';
 
-/** How to print API objects unchanged; `null` for a table. Throws `UsageError`. */
+/** The format in which API objects are printed unchanged, or `null` for a table. Throws `UsageError`. */
 export function objectFormat({
   output,
   watch,
@@ -35,13 +35,16 @@ export function objectFormat({
   return output;
 }
 
-/** For programs. Fields that are `undefined` are left out. */
+/** Writes output for programs. Fields that are `undefined` are left out. */
 export function writeData(host: Host, format: DataFormat, data: unknown): void {
   const plain: unknown = JSON.parse(JSON.stringify(data));
   host.out(format === 'json' ? jsonText(plain) : yamlOf(plain));
 }
 
-/** YAML. If a text has characters that control a terminal, JSON instead, which is also YAML and can escape them. */
+/**
+ * The data as YAML. If a text contains characters that control a terminal, JSON is used instead: it is also YAML and
+ * can escape them.
+ */
 function yamlOf(data: unknown): string {
   const plain = dump(data, { lineWidth: -1, noRefs: true });
   return escaped(plain) === plain ? plain : jsonText(data);
@@ -59,15 +62,15 @@ export function writeResult(
   else writeData(host, format, data);
 }
 
-/** For people. */
+/** Writes output for people. */
 export function writeLines(host: Host, lines: readonly Line[]): void {
   const colour = host.terminal()?.colour === true;
   draw(host, lines.map((line) => `${painted(line, colour)}\n`).join(''));
 }
 
 /**
- * Prints objects of the API server like kubectl: the object if `single`, otherwise a List; without managedFields. Adds
- * the kind to items of a list, which the API server sends without it.
+ * Prints objects in the way that kubectl does, without managedFields. Prints the object itself if `single` is set,
+ * otherwise a List. Adds the kind to the items of a list, because the API server omits it.
  */
 export function writeObjects(
   host: Host,

@@ -24,8 +24,8 @@ import type { Room, Told } from './live.ts';
 // How `sequence` shows the stages of a MySQLRolloutSequence and their clusters.
 
 /**
- * The states of a cluster in a stage, in the order in which a person should look at them, and how they look. The signs
- * differ, since a terminal may have no colors.
+ * The states of a cluster in a stage, in the order in which a person should look at them. Each state has its own
+ * symbol, because a terminal may lack colors.
  */
 const looks = {
   failing: ['×', 'red', 'failing'],
@@ -43,7 +43,10 @@ const cellStates = Object.keys(looks) as readonly CellState[];
 export type SequenceView = ReturnType<typeof sequenceViewOf>;
 type StageView = SequenceView['stages'][number];
 
-/** Uses the functions of the controller, so that it shows what the controller decides from. */
+/**
+ * The view of a sequence. It is computed by the controller's functions, so that it shows what the controller's
+ * decisions are based on.
+ */
 export function sequenceViewOf(
   record: SequenceRecord,
   stages: Pick<Stages, 'countsOf' | 'conflictsOf' | 'clustersOf' | 'waits'>,
@@ -61,7 +64,7 @@ export function sequenceViewOf(
       waiting === undefined
         ? stageGates(sequence, counts, index).filter((gate) => !('until' in gate) || gate.until > nowSeconds)
         : stages.waits(waiting.key, statusOf(waiting.key).rollout?.revision ?? '', nowSeconds).map((wait) => wait.hold);
-    // The column of rolling clusters already shows the number of slots.
+    // The column for rolling clusters already shows the number of slots.
     return hold === undefined || hold.rule === 'AwaitingStageSlot'
       ? null
       : `${hold.rule}: ${explainHold(hold, String)}`;
@@ -76,28 +79,28 @@ export function sequenceViewOf(
     const held = Map.groupBy(named('held'), (key) => statusOf(key).hold?.rule ?? 'Unknown');
     return {
       ...one,
-      // How many of its clusters may roll at a time.
+      // How many clusters of the stage may roll at the same time.
       limit: stage === undefined ? 0 : concurrencyOf(stage, one.clusters),
-      // One entry for each cluster, by name.
+      // One entry for each cluster, sorted by name.
       cells,
-      // What its clusters that have not begun wait for: a rule and its sentence.
+      // The reason why clusters have not begun yet: a rule and its sentence.
       waitsFor: one.waiting > 0 || one.state === 'Waiting' ? firstHold(index) : null,
-      // The rules that hold single clusters, with the number of clusters, the most frequent one first.
+      // The rules that hold individual clusters, with the number of clusters, most frequent first.
       heldBy: [...held]
         .toSorted(([, { length: first }], [, { length: second }]) => second - first)
         .map(([rule, { length }]) => `${rule} ${length}`),
-      // Why clusters fail, each as a sentence with its name.
+      // The clusters that fail, each with a sentence that says why.
       failures: named('failing').map((key) => {
         const { rollout: progress, hold } = statusOf(key);
         return [key, progress?.failing?.message ?? hold?.message ?? 'its rollout is stalled'] as const;
       }),
-      // Names of clusters that a reader may look for.
+      // Returns the names of the clusters that are in a given state.
       named,
     };
   };
   return {
     name,
-    // `Complete`, or what the sequence does or waits for, in one word and as a sentence.
+    // `Complete`, or what the sequence does or waits for, as one word and as a sentence.
     phase: conditions[0]?.reason ?? 'Unknown',
     message: conditions[0]?.message ?? '',
     complete: isTrue(conditions, 'Ready'),
@@ -240,8 +243,7 @@ export function toldOfStages({ name, stages }: SequenceView): readonly Told[] {
 }
 
 /**
- * How many clusters each cell has to represent so that the rows of all stages fit. If `rows` is null, there is no
- * limit.
+ * How many clusters each cell must represent so that the rows of all stages fit. `rows` is `null` if there is no limit.
  */
 function clustersPerCell(stages: readonly StageView[], room: number, rows: number | null): number {
   const most = Math.max(1, ...stages.map(({ clusters }) => clusters));
@@ -253,7 +255,7 @@ function clustersPerCell(stages: readonly StageView[], room: number, rows: numbe
   return perCell;
 }
 
-/** The meaning of the signs, and how many clusters have each. */
+/** The meaning of the symbols, and the number of clusters for each symbol. */
 function legend(states: readonly CellState[], perCell: number, columns: number): readonly Line[] {
   const counts = Map.groupBy(states, (state) => state);
   const entries = cellStates.toReversed().flatMap((state): readonly Line[] => {
@@ -261,7 +263,7 @@ function legend(states: readonly CellState[], perCell: number, columns: number):
     const count = counts.get(state)?.length ?? 0;
     return count === 0 ? [] : [[piece('  '), piece(sign, style), piece(` ${count} ${meaning}`)]];
   });
-  const scale = perCell === 1 ? [] : [line(`  each sign stands for up to ${perCell} clusters`, 'dim')];
+  const scale = perCell === 1 ? [] : [line(`  each symbol stands for up to ${perCell} clusters`, 'dim')];
   const lines: Line[] = [];
   for (const entry of [...entries, ...scale]) {
     const last = lines.at(-1);
@@ -271,7 +273,7 @@ function legend(states: readonly CellState[], perCell: number, columns: number):
   return lines;
 }
 
-/** A cell of several clusters shows the one that needs attention most. */
+/** A cell that represents several clusters shows the one that needs attention most. */
 function signOf(group: readonly CellState[]): Piece {
   const [sign, style] = looks[cellStates.find((state) => group.includes(state)) ?? 'upToDate'];
   return piece(sign, style);

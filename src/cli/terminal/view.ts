@@ -1,29 +1,30 @@
 import { type MySQLRollout, pluginManager, type RolloutSpec } from '../../api/rollout.ts';
+import type { RolloutProgress } from '../../api/rollout-progress.ts';
 import {
+  type Intent,
   isTrue,
   type MemberStatus,
   type PreflightStatus,
-  type RolloutProgress,
   type RolloutStatus,
 } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../base/json.ts';
 import type { HoldRule, VerdictKind } from '../../core/decision.ts';
-import { ownersOf } from '../../moco/managed-fields.ts';
-import { revisionHash, statefulSetName } from '../../moco/projections.ts';
+import { ownersOf, statusChangedAt } from '../../moco/managed-fields.ts';
+import { ordinalOf, revisionHash, statefulSetName } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { brief, changeInWords, secondsSince } from './lines.ts';
 
-// What commands show of a cluster, independent of how it is printed.
+// What commands show of a cluster, in any output format.
 
 /**
  * MOCO expands the volume claims of a cluster only while its StatefulSet is not being updated (`isUpdatingStatefulSet`
- * in MOCO's `controllers/pvc.go`). It re-creates the StatefulSet with the new volume template in any case. After that
- * no difference is left that would make it expand the claims.
+ * in MOCO's `controllers/pvc.go`). In any case MOCO re-creates the StatefulSet with the new volume template. Afterwards
+ * it sees no difference, so it never expands the claims.
  */
 export const volumeWarning =
   'WARNING: do not resize volumes until every member is updated: MOCO would not expand the claims';
 
-/** Rules under which a rollout waits for as long as the user wants. */
+/** Rules that hold a rollout for as long as the user wants. */
 const restingRules: ReadonlySet<string> = new Set<HoldRule>([
   'Paused',
   'AwaitingApproval',
@@ -31,11 +32,11 @@ const restingRules: ReadonlySet<string> = new Set<HoldRule>([
   'PartitionReached',
 ]);
 
-/** Whether the rollout is held. A pause does not hold a cluster whose members are all updated and working. */
+/** Whether the rollout is held. A pause does not hold a cluster if all its members are updated and working. */
 export const isHeld = ({ hold, conditions }: RolloutStatus): boolean =>
   hold !== undefined && !(hold.rule === 'Paused' && isTrue(conditions, 'Ready'));
 
-/** A cluster as the status of its MySQLRollout describes it, and its members. */
+/** A cluster and its members, as the status of its MySQLRollout describes them. */
 export type ClusterView = ReturnType<typeof viewOf>;
 export type MemberView = ClusterView['members'][number];
 
@@ -55,7 +56,7 @@ export function viewOf(
     name,
     phase: status.phase ?? 'Unknown',
     strategy: status.strategy ?? null,
-    // Without the StatefulSet's name in front.
+    // The hash of the revision, without the name of the StatefulSet in front.
     updateRevision: hashOf(status.updateRevision),
     currentRevision: hashOf(status.currentRevision),
     replicas,
@@ -73,10 +74,14 @@ export function viewOf(
         revision: hashOf(member.revision),
         data: member.data ? { ...member.data, revision: revisionHash(member.data.revision, name) } : null,
         mysqld: member.mysqld ?? null,
-        // What MySQL itself says, if it was asked recently.
+        // What MySQL itself reports, if it was queried recently.
         replication: member.replication ?? null,
-        says: verdictSentence(member, spec, progress),
+        // The step that is ending its pod.
+        ending: endingOf(member, status.intent),
+        says: verdictSentence(member, spec, status),
       })),
+    // Seconds since the controller last changed the status; `null` if unknown, for example while watching.
+    statusSeconds: secondsSince(statusChangedAt(rollout), nowMilliseconds),
     complete: isTrue(status.conditions, 'Ready'),
     stalled: isTrue(status.conditions, 'Stalled'),
     // The rollout in progress, and its duration.
@@ -86,21 +91,34 @@ export function viewOf(
     // What a user must not do now.
     warnings: restingRules.has(hold?.rule ?? '') && updated < replicas ? [volumeWarning] : [],
     // What the view lacks, or why it may be out of date.
-    notes: notesOf(cluster, rollout),
+    notes: [...notesOf(cluster, rollout), ...endedPause(rollout?.spec, nowMilliseconds)],
     // What the rollout changes, images first.
     changes: changesOf(progress?.changes ?? []),
-    // Lines about the databases, independent of the rollout.
+    // Facts about the databases. They do not depend on the rollout.
     standing: standingOf(status, ageOf),
   } as const;
 }
 
-const changesOf = (changes: NonNullable<RolloutProgress['changes']>): readonly string[] =>
-  changes
-    .toSorted((one, other) => Number(one.to === undefined) - Number(other.to === undefined))
-    .map((change) => {
-      const container = /containers\[([^[\]]+)\]\.image$/.exec(change.path)?.[1];
-      return changeInWords(container === undefined ? change : { ...change, path: `image of ${container}` }, '→');
-    });
+type Change = NonNullable<RolloutProgress['changes']>[number];
+
+/** Images come first. Containers whose images change alike are named together. */
+function changesOf(changes: readonly Change[]): readonly string[] {
+  const containerOf = ({ path }: Change): string | undefined =>
+    /^spec\.(?:initContainers|containers)\[([^[\]]+)\]\.image$/.exec(path)?.[1];
+  const images = changes.flatMap((change) => {
+    const container = containerOf(change);
+    return container === undefined ? [] : [{ ...change, container }];
+  });
+  const alike = [...Map.groupBy(images, ({ from, to }) => `${from} ${to}`).values()];
+  return [
+    ...alike.flatMap(([one, ...others]) => {
+      if (one === undefined) return [];
+      const containers = [one, ...others].map(({ container }) => container);
+      return [changeInWords({ ...one, path: `image of ${containers.join(' and ')}` }, '→')];
+    }),
+    ...changes.filter((one) => containerOf(one) === undefined).map((one) => changeInWords(one, '→')),
+  ];
+}
 
 function standingOf(
   { openWrites, preflight, phase }: RolloutStatus,
@@ -108,7 +126,7 @@ function standingOf(
 ): readonly (readonly [label: string, sentence: string])[] {
   return [
     ...(openWrites === undefined ? [] : [['writes', writesSentence(openWrites, ageOf)] as const]),
-    // Whether nodes are ready for the members that are still to be updated.
+    // Whether the nodes are ready for the members that have not been updated.
     ...(preflight === undefined || phase === 'UpToDate' ? [] : [['nodes', nodesSentence(preflight)] as const]),
   ];
 }
@@ -155,19 +173,43 @@ function notesOf(
   ].filter((note) => note !== false);
 }
 
-/** A member's verdict in words for the end of its line. */
+/** A note if the pause has ended although `paused` is still set in the spec. */
+function endedPause({ paused, pause }: RolloutSpec = {}, nowMilliseconds: number): readonly string[] {
+  const end = milliseconds(pause?.until ?? null);
+  if (paused !== true || end === null || end > nowMilliseconds) return [];
+  return [`the pause of the MySQLRollout ended at ${pause?.until}; \`resume\` removes what is left of it`];
+}
+
+/** Steps that end the pods that they name, and what happens to such a pod. */
+const endings: Readonly<Partial<Record<Intent['step'], string>>> = {
+  delete: 'being deleted',
+  evict: 'being evicted',
+  restore: 'being deleted',
+};
+
+/** The step that is ending the pod of the member, in words. The status shows the effect up to ten seconds later. */
+function endingOf({ ordinal, state }: MemberStatus, intent: Intent | undefined): string | null {
+  if (state === 'terminating' || state === 'missing') return null;
+  const isNamed = intent?.pods.some(({ name }) => ordinalOf(name) === ordinal) === true;
+  return (isNamed && endings[intent.step]) || null;
+}
+
+/** A member's verdict in words, for the end of the member's line. */
 function verdictSentence(
-  { ordinal, verdict, rule, message, role }: MemberStatus,
+  member: MemberStatus,
   spec: RolloutSpec | undefined,
-  progress: RolloutProgress | undefined,
+  { rollout: progress, intent }: RolloutStatus,
 ): string {
+  const { ordinal, verdict, rule, message, role, state } = member;
   const seconds = progress?.memberDurations?.find((one) => one.ordinal === ordinal)?.seconds;
   const because = message === undefined ? '' : `: ${message}`;
+  const ending = endingOf(member, intent);
+  if (ending !== null) return ending + because;
   switch (verdict as VerdictKind) {
     case 'Updated':
       return seconds === undefined ? 'updated' : `updated in ${Math.round(seconds)} s`;
     case 'Starting':
-      return `updated, not ready yet${because}`;
+      return `updated, ${state === 'participating' ? 'settling' : 'not ready yet'}${because}`;
     case 'Next':
       return nextSentence(rule, role) + because;
     case 'Waiting':
@@ -179,13 +221,13 @@ function verdictSentence(
       return reason === undefined ? 'pinned' : `pinned: ${reason}`;
     }
     case 'UpdatedOutOfBand':
-      return message === undefined ? 'updated: somebody else deleted its pod' : `updated${because}`;
+      return message === undefined ? 'updated: another client deleted its pod' : `updated${because}`;
     case 'Terminating':
       return `terminating${because}`;
     case 'Missing':
       return `its pod does not exist${because}`;
     default:
-      // The verdict comes from a newer controller than this program.
+      // The verdict comes from a controller that is newer than this program.
       return `${verdict}${because}`;
   }
 }
@@ -197,8 +239,8 @@ function nextSentence(rule: string | undefined, role: string): string {
 }
 
 /**
- * The overrides in force, as in the status, with a sentence about each: until when, by whom, and why. The spec names
- * the author; otherwise the field manager does.
+ * The overrides in force according to the status. A sentence says until when, by whom, and why each is in force. The
+ * author comes from the spec; if the spec names none, the field manager is shown.
  */
 export function overridesInForce(
   rollout: MySQLRollout | null,

@@ -18,16 +18,14 @@ import { tryFirst } from './dry-runs.ts';
 import { intentOf, sameStep } from './intent.ts';
 import { settleIntent } from './prepare.ts';
 
-// Carries out a step so that it is safe even if this process, its connection or its lease fails on the way.
+// Performs a step so that it is safe even if this process, its connection or its lease fails on the way.
 //
-//     dry runs ---> confirm ---> intend ---> act ---> result
-//                   (read all    (status     (one write
-//                    again, same  with the    for each target,
-//                    decision?)   step)       uid and resourceVersion)
+// dry runs ---> confirm ---> intend ---> act ---> result (read all    (status     (one write again, same  with the
+// for each target, decision?)   step)       uid and resourceVersion)
 
 /**
- * Performs the step. Confirms it first if one of its effects requires that: everything with the effect of a disruption
- * is confirmed like a disruption.
+ * Performs the step. A step that disrupts a member, or has another effect that requires confirmation, is confirmed
+ * first.
  *
  * @param observed the observation from the cache that led to the step
  */
@@ -41,13 +39,13 @@ export async function perform(pass: Pass<ClusterApi>, observed: Observation, ste
   return isConfirmed(kindsOf(decision.effects)) ? disrupt(pass, observed, step) : adjust(pass, observed, step);
 }
 
-/** A write to the StatefulSet follows one or two dry runs. */
+/** How many requests are reserved for a step that writes the StatefulSet. One or two of the requests are dry runs. */
 const mostWritesOfStatefulSet = 4;
 
 /**
- * Makes the dry runs that the step needs, confirms it, writes the intent if it acts on pods, and acts. An intent stays
- * in the status only if its outcome is unknown.
- * Rejects with the API server's response if a read or the write of the intent fails.
+ * Makes the dry runs that the step needs, confirms the step, writes an intent if the step acts on pods, and performs
+ * the step. The intent stays in the status only if the outcome of the step is unknown. Rejects with the API server's
+ * response if a read or the write of the intent fails.
  */
 async function disrupt(pass: Pass<ClusterApi>, observed: Observation, step: Step): Promise<End> {
   const { key, memory, api, context } = pass;
@@ -74,7 +72,8 @@ async function confirm(
   again: AskedAgain,
 ): Promise<End> {
   const { key, memory, api, context } = pass;
-  // Asking members may take longer than a confirmation may. The core checks the age of their answers.
+  // Members may take longer to answer than a confirmation may last, so they are asked first. The core checks how old
+  // their answers are.
   rememberAnswers(memory, await again.ask('beforeClock', api));
   const since = context.world.monotonic();
   const [live, answers] = await Promise.all([
@@ -82,9 +81,9 @@ async function confirm(
     again.ask('withObjects', api),
   ]);
   rememberAnswers(memory, toRemember(answers));
-  // The MySQLCluster is gone. The delete event is about to reach the cache.
+  // The MySQLCluster is gone. The cache is about to receive the deletion.
   if (!live?.rollout) return nothingToReport;
-  // An unusable MySQLRollout is not changed: the decision below is the hold that explains why.
+  // An unusable MySQLRollout is not changed: the decision below contains the hold that explains why.
   const unsettled =
     rolloutProblem(live.objects.cluster, live.rollout) === null ? await settleIntent(pass, live.rollout) : null;
   if (unsettled !== null) return unsettled;
@@ -106,7 +105,7 @@ async function confirm(
   }
 }
 
-/** `confirmed` is what was just read and allows the step; `since` is when its confirmation began. */
+/** `confirmed` is the fresh observation that allows the step; `since` is when its confirmation began. */
 async function carryOut(
   pass: Pass<ClusterApi>,
   rollout: MySQLRollout,
@@ -131,13 +130,16 @@ async function carryOut(
   const acted = { kind: 'acted', observation: confirmed, step, intent, report: 'cached', ...answer } as const;
   if (answer.tooLate) return tooLate(acted);
   if (answer.result === 'conflict') return { ...acted, ...vetoed };
-  // The step may have happened. The next reconciliation settles the intent first.
+  // The step may have happened. The next reconciliation settles the intent before it does anything else.
   const isHeldByBudget = isRefusedByBudget(step, answer) && confirmed.snapshot.budgets.length > 0;
   const isRefused = answer.result === 'refused' && !isHeldByBudget;
   return isRefused ? acted : { ...acted, ...again };
 }
 
-/** A confirmed step that acts on no pods. Its preconditions refuse it if the StatefulSet has changed since. */
+/**
+ * Performs a confirmed step that acts on no pods. If the StatefulSet has changed since the confirmation, the API server
+ * refuses the step because of its preconditions.
+ */
 async function adjustFresh(pass: Pass<ClusterApi>, confirmed: Observation, step: Step, since: number): Promise<End> {
   const isFresh = freshness(pass.context, since);
   const answer = await execute(step, confirmed, pass.api.sendingWhile(isFresh), pass.context.world);
@@ -162,8 +164,8 @@ function intendedNow({ world, holder }: Context, { objects, decision }: Observat
 }
 
 /**
- * Performs a step that does not disrupt a member. Its uid and resourceVersion are sufficient preconditions. A conflict
- * is not a failure: a newer object is about to reach the cache.
+ * Performs a step that does not disrupt a member. The uid and resourceVersion of its object are sufficient
+ * preconditions. A conflict is not a failure: a newer version is about to reach the cache.
  */
 async function adjust(pass: Pass<ClusterApi>, observation: Observation, step: Step): Promise<End> {
   const answer = await execute(step, observation, pass.api, pass.context.world);
@@ -171,8 +173,8 @@ async function adjust(pass: Pass<ClusterApi>, observation: Observation, step: St
 }
 
 /**
- * What must be stored before a release replaces the current revision, so that a successor can complete the release
- * after a crash. Empty if there is nothing to store, or if it is already stored.
+ * The two revisions that must be stored before a release replaces the current revision, so that a successor can
+ * complete the release after a crash. `undefined` if there is nothing to store, or if the status already contains them.
  */
 function promotionToRemember({ snapshot, policy }: Observation, step: Step): RolloutStatus['promotion'] {
   const { statefulSet, promotion, released } = snapshot;

@@ -12,11 +12,11 @@ import { again, type End } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
 import type { InPlaceDryRun } from '../questions/in-place-facts.ts';
 
-// The dry runs before a step, which show whether admission works as the step needs it.
+// The dry runs before a step. They show whether admission works as the step requires.
 
 /**
- * The dry runs that a step needs before it is confirmed. Resolves to the end of the pass if they have shown something
- * new, and to `null` if the step may continue.
+ * Makes the dry runs that a step needs before it is confirmed. If they show something new, the pass ends, and the
+ * result says how. Resolves to `null` if the step may continue.
  */
 export async function tryFirst(observed: Observation, step: DisruptiveStep, api: ClusterApi): Promise<End | null> {
   switch (step.kind) {
@@ -30,7 +30,7 @@ export async function tryFirst(observed: Observation, step: DisruptiveStep, api:
   }
 }
 
-/** Whether admission would reset MOCO's next write to partition = replicas. */
+/** Checks whether admission would reset the partition to the number of replicas at MOCO's next write. */
 async function tryPartition(
   partition: number,
   { objects: { statefulSet } }: Observation,
@@ -47,9 +47,9 @@ async function tryPartition(
 }
 
 /**
- * Sends the writes to every stale member as dry runs, once for each revision, before the first member is changed. So a
- * cluster is not left with some members updated in place and others not, because an admission policy refuses the rest.
- * Rejects with `ApiError` if there is no answer.
+ * Sends the writes for every stale member as dry runs, once for each revision, before the first member is changed.
+ * Otherwise an admission policy that refuses some of them could leave the cluster with only some members updated in
+ * place. Rejects with `ApiError` if there is no response.
  */
 async function tryInPlace(
   { objects, snapshot, memory }: Observation,
@@ -66,7 +66,10 @@ async function tryInPlace(
   return answers.length === 0 ? null : { kind: 'inPlace', revision, answers, ...again };
 }
 
-/** The API server's words if it refuses. `isStale`: the pod has changed since it was read. */
+/**
+ * `refusal` is the API server's message if it refuses the write. `isStale` means that the pod has changed since it was
+ * read.
+ */
 type DryRunAnswer = { readonly isStale: false; readonly refusal: string | null } | { readonly isStale: true };
 
 async function dryRun(
@@ -83,10 +86,10 @@ async function dryRun(
     return { isStale: false, refusal: null };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    // The API server's copy of the StatefulSet may not have the new template yet. A refusal for that reason would be
-    // remembered until the next revision.
+    // The API server's cached StatefulSet may not have the new template yet. A refusal for that reason is not
+    // remembered, because it would count until the next revision.
     if (error.message.includes(podPolicy)) throw error;
-    // Kubernetes before 1.33 does not know pods/resize.
+    // Kubernetes before 1.33 does not serve pods/resize.
     const isUnknown = isNotFound(error) && change.resources.length > 0;
     if (isInvalid(error) || isForbidden(error) || isUnknown) return { isStale: false, refusal: withoutRequest(error) };
     if (isConflict(error) || isNotFound(error)) return { isStale: true };

@@ -3,7 +3,7 @@ import type { IntendedObject, Intent } from '../../api/rollout-status.ts';
 import { type Json, object, omitUndefined, text } from '../../base/json.ts';
 import type { Step, Target } from '../../core/decision.ts';
 import type { EffectKind } from '../../core/effects.ts';
-import { type DisruptiveStep, isDisruptive, ruleOf } from '../../core/step.ts';
+import { type DisruptiveStep, isDisruptive, markOfLeavingNode, ruleOf } from '../../core/step.ts';
 import { isConflict, isNotFound } from '../../kube/api-error.ts';
 import { pods as podKind, type ResourceKind, statefulSets } from '../../kube/resource.ts';
 import {
@@ -16,9 +16,9 @@ import {
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import type { LeftOver } from '../status/progress.ts';
 
-// Writes, reads and invalidates intents: they make a step safe although its author may crash.
+// Writes, reads and invalidates intents, which make a step safe even if its author crashes.
 
-/** `statefulSet` is the StatefulSet that was confirmed: a setPartition is written to it. */
+/** `statefulSet` is the confirmed StatefulSet: the target of a setPartition. */
 export function intentOf(
   step: DisruptiveStep,
   effects: readonly EffectKind[],
@@ -63,23 +63,26 @@ function shapeOf(step: Step): readonly unknown[] {
 const intendedPartition = (step: DisruptiveStep): number | null =>
   step.kind === 'setPartition' ? step.partition : null;
 
-/** Parses the stored intent. If the CRD dropped the pods, the author gave up the step before it sent anything. */
+/**
+ * The fields of a stored intent that are used here. If an older CRD dropped the field `pods`, the process that wrote
+ * the intent noticed that and sent nothing.
+ */
 type KeptIntent = Pick<Intent, 'id' | 'revision' | 'statefulSet'> & Partial<Pick<Intent, 'pods' | 'step'>>;
 
-/** How often an object may change between its read and the write before the pass gives up. */
+/** The pass gives up after this many attempts if the object changes between each read and its write. */
 const mostTries = 5;
 
 /**
- * Invalidates an intent: its author may still send the write, or the API server may have done half of it. Neither may
- * have an effect from now on. Each write carries uid and resourceVersion, so it is refused if the object is gone,
- * terminating, replaced or changed. An unchanged object gets a new resourceVersion here. Only then may another step
- * follow. For a setPartition only the StatefulSet is invalidated.
+ * Invalidates an intent. The process that wrote it may still send the step, or the API server may have completed only
+ * half of the step. After this call, neither can have an effect. Each write carries uid and resourceVersion, so it is
+ * refused if the object is gone, terminating, replaced or changed. An object that has not changed gets a new
+ * resourceVersion here. Only then may another step follow. For a setPartition only the StatefulSet is invalidated.
  *
  * An eviction is two writes (Kubernetes 1.36.3, pkg/registry/core/pod/storage/eviction.go): the condition
- * DisruptionTarget, with the resourceVersion of the intent, and then the deletion, with the resourceVersion after that
- * condition. So its pod always gets a new resourceVersion here, whatever the present one is.
+ * DisruptionTarget, with the resourceVersion of the intent, and then the deletion, with the resourceVersion that
+ * results from the first write. So the pod always gets a new resourceVersion here, whatever its current one is.
  *
- * Resolves to what is left of the intent.
+ * Resolves to what the intent leaves behind.
  */
 export async function invalidate(intent: KeptIntent, namespace: string, api: ClusterApi): Promise<LeftOver> {
   const { id, step, pods = [], statefulSet, revision } = intent;
@@ -100,9 +103,10 @@ export async function invalidate(intent: KeptIntent, namespace: string, api: Clu
 }
 
 /**
- * Resolves to the object once the write can no longer have an effect, or to `null` if no object with that uid exists.
+ * Resolves to the object once the intent's write can no longer have an effect, or to `null` if no object with that uid
+ * exists.
  *
- * @param isOneWrite whether a change of the object since the intent is enough to make the write fail
+ * @param isOneWrite whether the intent's write fails if the object has changed in any way since the intent was written
  */
 async function makeObjectVoid(
   intentId: string,
@@ -125,7 +129,8 @@ async function makeObjectVoid(
       await api.annotate(kind, namespace, { name, uid, resourceVersion }, annotation);
       return live;
     } catch (error) {
-      // Somebody has changed or deleted the object since. The next read shows what that means for the write.
+      // Another client has changed or deleted the object since the read. The next read shows what that means for the
+      // write.
       if ((!isConflict(error) && !isNotFound(error)) || tries === mostTries) throw error;
     }
   }
@@ -133,5 +138,6 @@ async function makeObjectVoid(
 
 function isDemotedFor(revision: string, pod: Json | null): boolean {
   const annotations = object(object(pod?.['metadata'])['annotations']);
-  return annotations[demoteAnnotation] === annotationOn && annotations[demotedForAnnotation] === revision;
+  const mark = annotations[demotedForAnnotation];
+  return annotations[demoteAnnotation] === annotationOn && (mark === revision || mark === markOfLeavingNode);
 }

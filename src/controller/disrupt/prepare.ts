@@ -13,8 +13,8 @@ import { writeIntent } from '../status/write.ts';
 import { invalidate } from './intent.ts';
 
 /**
- * Ensures that a MySQLRollout exists and that no earlier step can still happen. Resolves to the end of the pass if it
- * cannot continue, otherwise to `null`.
+ * Ensures that a MySQLRollout exists and that no earlier step can still happen. If the pass cannot continue, resolves
+ * to how it ends, otherwise to `null`.
  */
 export async function prepare(pass: Pass<ClusterApi>): Promise<End | null> {
   const cluster = pass.context.cache.objects(pass.key)?.cluster;
@@ -25,7 +25,8 @@ export async function prepare(pass: Pass<ClusterApi>): Promise<End | null> {
     await createRollout(cluster, pass.api);
     return nothingToReport;
   }
-  // A MySQLRollout that belongs to another cluster is not changed: the decision is the hold that explains why.
+  // A MySQLRollout that belongs to a different cluster is not changed: the decision contains the hold that explains
+  // why.
   return isOwnOf(cluster, rollout) ? settleIntent(pass, rollout) : null;
 }
 
@@ -34,14 +35,14 @@ async function createRollout(cluster: ClusterRecord, api: StatusClient): Promise
   try {
     await api.createRollout(cluster);
   } catch (error) {
-    // It exists already, or its namespace is terminating. Either way a watch event follows soon.
+    // The MySQLRollout exists already, or its namespace is terminating. In both cases a watch event follows soon.
     if (!isAlreadyExists(error) && !isNotFound(error) && !isNamespaceTerminating(error)) throw error;
   }
 }
 
 /**
- * Reads the MySQLRollout in full if its watch event arrived before that of the MySQLCluster. Resolves to whether it is
- * now fully known, or known to be absent.
+ * Reads the whole MySQLRollout if its watch event arrived before the watch event of the MySQLCluster. Resolves to
+ * whether the MySQLRollout is now fully known, or known not to exist.
  */
 export async function readWhole({ key, api, context }: Pass): Promise<boolean> {
   const { rollouts } = context.cache;
@@ -49,16 +50,17 @@ export async function readWhole({ key, api, context }: Pass): Promise<boolean> {
   const known = rollouts.get(namespace, name);
   if (!known?.partial) return true;
   const rollout = await api.read(rolloutKind, { namespace, name });
-  // The watch delivered it in the meantime, and that version is at least as new.
+  // If the watch has delivered the MySQLRollout in the meantime, its version is at least as new as the one that was
+  // read.
   if (rollout !== null && rollouts.get(namespace, name) === known)
     rollouts.put(wholeRecord(rollout as unknown as MySQLRollout));
-  // The MySQLRollout is gone. The watch is about to deliver that.
+  // The MySQLRollout is gone. The watch is about to report that.
   return rollout !== null;
 }
 
 /**
- * Invalidates an intent with an unknown outcome before anything else is done, for example after a crash, a change of
- * leader or a lost response. Resolves to `null` if there is no such intent.
+ * Invalidates an intent with an unknown outcome, for example after a crash, a change of leader or a lost response. No
+ * other step may precede this. Resolves to `null` if there is no such intent.
  */
 export async function settleIntent(pass: Pass<ClusterApi>, rollout: MySQLRollout): Promise<End | null> {
   const { key, memory, api, context } = pass;

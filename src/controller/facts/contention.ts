@@ -1,15 +1,17 @@
 import type { Contention } from '../../core/snapshot.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
 
-// Detects a program that writes the StatefulSet again and again.
+// Detects a program that keeps rewriting the StatefulSet.
 
 /** Neither MOCO's partition controller nor a rollout writes the StatefulSet this often. */
 const windowMilliseconds = 10_000;
-/** In coarse steps, so that the sentence stays the same while the rate varies. */
+/** Messages show only these rates, so that a message does not change whenever the rate varies. */
 const rates = [100, 10, 1] as const;
-/** The API server derives it from the name of this program in its requests. */
+/** The field manager that the API server derives from this program's user agent. */
 const ownManager = 'moco-rollout';
-/** After this many resets within this time, the controller stops lowering the partition for a while. */
+/**
+ * After this many resets of the partition within this time, the controller stops lowering the partition for a while.
+ */
 const mostLowered = { times: 3, withinMilliseconds: 600_000, restsMilliseconds: 3_600_000 };
 
 interface SeenGeneration {
@@ -18,8 +20,8 @@ interface SeenGeneration {
 }
 
 /**
- * Two generations that are at least a window apart: the API server counts the writes between them, whether or not a
- * watch saw them.
+ * Two generations of the StatefulSet, observed at least ten seconds apart. The API server counts every write between
+ * them, including writes that no watch saw.
  */
 export interface SpecWrites {
   readonly uid: string;
@@ -28,7 +30,8 @@ export interface SpecWrites {
 }
 
 /**
- * How often this program has set the same partition. Starts again with another template or another size of the cluster.
+ * How often this program has set the partition to the same value. Counting starts over when the template or the size of
+ * the cluster changes.
  */
 export interface Lowered {
   readonly of: string;
@@ -42,7 +45,7 @@ export interface WrittenObjects {
   readonly statefulSet: StatefulSetRecord | null;
 }
 
-/** The remembered writes of the spec, for this generation of the StatefulSet. */
+/** The recorded generations after this observation of the StatefulSet. */
 export function writesSeen(
   known: SpecWrites | null,
   statefulSet: StatefulSetRecord | null,
@@ -56,7 +59,7 @@ export function writesSeen(
   return isWindow && generation >= known.later.generation ? { uid, earlier: known.later, later: now } : known;
 }
 
-/** What is remembered of a partition that this program has just set. */
+/** The record after this program has set a partition. */
 export function loweredTo(
   before: Lowered | null,
   partition: number,
@@ -75,9 +78,9 @@ const loweredOf = ({ cluster, statefulSet }: WrittenObjects): string =>
   [cluster.generation, statefulSet?.uid, statefulSet?.updateRevision].join(' ');
 
 /**
- * Whether somebody writes the spec again and again: at least once a second for at least ten seconds, or by resetting
- * the partition each time that this program lowers it. In the second case the StatefulSet controller may have deleted
- * the member by then, and recreates it at its old revision.
+ * Whether another program keeps writing the StatefulSet's spec: at least once a second for at least ten seconds, or by
+ * resetting the partition each time this program lowers it. If the partition is reset, the StatefulSet controller may
+ * already have deleted the member, and then recreates it at its old revision.
  */
 export function contentionFacts(
   specWrites: SpecWrites | null,

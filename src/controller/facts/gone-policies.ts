@@ -1,19 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isPolicySource } from '../../api/rollout-policy.ts';
-import type { SettingInForce, SettingsInForce } from '../../api/rollout-status.ts';
+import type { SettingInForce, SettingsInForce } from '../../api/settings-in-force.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 
 /** A policy that decided settings of the cluster and no longer exists. */
 interface GonePolicy {
-  /** In the notation of the status: `MySQLRolloutPolicy/NAME`. */
+  /** The name of the policy as the status shows it: `MySQLRolloutPolicy/NAME`. */
   readonly policy: string;
-  /** The values that it decided, by setting, as the status shows them. */
+  /** The values that it decided, by setting, in the form that the status shows. */
   readonly decided: Readonly<Record<string, unknown>>;
-  /** On the monotonic clock. */
+  /** When the policy disappeared, on the monotonic clock. */
   readonly atMilliseconds: number;
 }
 
-/** What is remembered to detect that a policy has gone. A process that starts later uses the status instead. */
+/** What is remembered to detect that a policy has disappeared. A process that starts later uses the status instead. */
 export interface KnownPolicies {
   /** The settings that were last in force. `null` before the first observation. */
   readonly inForce: SettingsInForce | null;
@@ -22,10 +22,12 @@ export interface KnownPolicies {
 
 export const noPoliciesKnown: KnownPolicies = { inForce: null, gone: [] };
 
-/** Longer than a gone policy counts in the core. */
+/**
+ * A policy that disappeared is forgotten after this time. The core holds a cluster because of it for less than that.
+ */
 const forgottenMilliseconds = 60_000;
 
-/** Settings that the status does not show in full. */
+/** Settings that the status shows only in part. */
 const shownInPart: ReadonlySet<string> = new Set(['checks']);
 
 /**
@@ -56,7 +58,7 @@ export function policiesAfter(
   return inForce === null ? { inForce: known, gone } : { inForce, gone: [...stillGone, ...newlyGone] };
 }
 
-/** The last policy that disappeared, if other values are in force since. */
+/** The last policy that disappeared, if its values are no longer in force. */
 export function policyGone(
   { gone }: KnownPolicies,
   inForce: SettingsInForce,

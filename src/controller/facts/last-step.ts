@@ -1,15 +1,16 @@
-import type { LastStep, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
+import type { RolloutProgress } from '../../api/rollout-progress.ts';
+import type { LastStep, RolloutStatus } from '../../api/rollout-status.ts';
 import { isAtLeast } from '../../kube/raw-object.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import type { OwnWrite, StepResult } from '../../objects/execute.ts';
 
-/** A step whose result is not in the status yet. */
+/** A step with a result that is not in the status yet. */
 export interface UnreportedStep {
   readonly lastStep: LastStep;
   readonly result: StepResult;
   readonly revision: string;
   readonly disrupted: number;
-  /** It updated the primary in place, in a cluster that has more than one member. */
+  /** Whether the step was an update in place of a primary that has replicas. Such an update avoids a switchover. */
   readonly sparesSwitchover: boolean;
   /**
    * Whether a demotion was requested or withdrawn. Withdrawing a demotion after its timeout counts as a failed attempt;
@@ -24,7 +25,7 @@ export interface UnreportedStep {
 
 export const didNotHappen = ({ result }: UnreportedStep): boolean => result === 'refused' || result === 'conflict';
 
-/** The last result, unless the status already has it: the response to a status write may have been lost. */
+/** The last result, unless the status already contains it: the response to a status write may have been lost. */
 export function unreported(
   { lastStep }: RolloutStatus,
   { steps: { unreported: last } }: { readonly steps: { readonly unreported: UnreportedStep | null } },
@@ -36,13 +37,13 @@ export function unreported(
 /** A demotion that is withdrawn for this reason is a failed switchover. */
 export const isFailedTry = (reason: string): boolean => reason === 'TimedOut';
 
-/** Whether the last step was a demotion that did not happen. */
+/** Whether the last step was a demotion that failed. */
 export const isDemotionMissed = (ended: UnreportedStep | null): boolean =>
   ended?.lastStep.step === 'demote' && didNotHappen(ended);
 
 /**
- * Whether the switchover that the status shows as requested is over: the demoted member is gone, or another member is
- * the primary. `ended` is the step that ended since the status was written.
+ * Whether a switchover that the status still shows as requested has ended: the demoted member is gone, or a different
+ * member is the primary. `ended` is the step that ended after the status was written.
  */
 export function isSwitchedOver(
   { tries }: Pick<RolloutProgress, 'tries'>,
@@ -54,10 +55,10 @@ export function isSwitchedOver(
   return demoted === undefined || demoted.ordinal !== cluster.primaryIndex;
 }
 
-/** How often the cache is checked for a write of this process that no watch has delivered. */
+/** How often to check the cache for a write of this process that no watch has delivered yet. */
 export const unseenMilliseconds = 1000;
 
-/** After this time a fresh read decides. Every disruption is preceded by one anyway. */
+/** After this time the next step is decided anyway. That is safe, because a fresh read precedes every disruption. */
 const patienceMilliseconds = 30_000;
 
 export function unseen(

@@ -1,22 +1,26 @@
 import { type MaintenanceSettings, type MaintenanceWindow, opensAt } from '../../api/maintenance-settings.ts';
-import type { HistoryEntry, RolloutStatus } from '../../api/rollout-status.ts';
+import type { HistoryEntry } from '../../api/rollout-progress.ts';
+import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { secondsOf } from '../../api/schema.ts';
 import { milliseconds, timestampOf } from '../../base/json.ts';
 import type { MaintenanceFacts, Moment } from '../../core/snapshot.ts';
 
-// The maintenance windows and blackouts of the next days, and how long a member takes.
+// The maintenance windows and blackouts of the next days, and how long it takes to replace a member.
 
 const dayMilliseconds = 86_400_000;
-/** A day more than the core needs, because openings are kept for a day. */
+/** One day more than the core needs, because openings stay cached for a day. */
 const horizonMilliseconds = 31 * dayMilliseconds;
 
-/** Both in milliseconds since 1970. */
+/** Both times are in milliseconds since 1970. */
 interface Opening {
   readonly from: number;
   readonly until: number;
 }
 
-/** When working members may be replaced, as seen from this moment of the wall clock. `null` if at any time. */
+/**
+ * When working members may be replaced, relative to the current wall-clock time. `null` if they may be replaced at any
+ * time.
+ */
 export function maintenanceFacts(
   { maintenanceWindows, blackouts, expectedMemberSeconds, restartWindows }: MaintenanceSettings,
   status: RolloutStatus,
@@ -53,7 +57,10 @@ interface Calendar {
   readonly openings: readonly Opening[];
 }
 
-/** Cached by windows: calculating a schedule takes longer than a decision, and many clusters have the same one. */
+/**
+ * Cached by windows, because computing a schedule takes longer than a decision, and many clusters have the same
+ * windows.
+ */
 const calendars = new Map<string, Calendar>();
 const mostCalendars = 1000;
 
@@ -68,12 +75,12 @@ function openings(windows: readonly MaintenanceWindow[], now: number): readonly 
 }
 
 /**
- * For one list of windows. It is enough for a month of two windows that open six times a day, and for more than a week
- * of eight. A tenant may change windows often, and each opening takes about 30 µs.
+ * The limit for one list of windows. It covers a month of two windows that open six times a day, or more than a week of
+ * eight such windows. The limit matters because a tenant may change windows often, and each opening takes about 30 µs.
  */
 const mostOpenings = 400;
 
-/** In order and without overlaps, starting with the opening that includes this moment, if there is one. */
+/** The openings in order, without overlaps. The first opening may have begun already. */
 function openingsFrom(windows: readonly MaintenanceWindow[], now: number): readonly Opening[] {
   const most = Math.floor(mostOpenings / windows.length);
   const all = windows.flatMap((window) => openingsOf(window, now, most));
@@ -86,7 +93,7 @@ function openingsFrom(windows: readonly MaintenanceWindow[], now: number): reado
   return apart;
 }
 
-/** The openings of a window that are not over, up to the first one that reaches the horizon: later ones add nothing. */
+/** The openings of a window that have not ended, up to the first one that reaches the horizon. */
 function openingsOf(window: MaintenanceWindow, now: number, most: number): readonly Opening[] {
   const duration = (secondsOf(window.duration) ?? 0) * 1000;
   const end = now + horizonMilliseconds;
@@ -99,14 +106,17 @@ function openingsOf(window: MaintenanceWindow, now: number, most: number): reado
   return some;
 }
 
-/** How long one member was unavailable, measured in rollouts. */
+/** How long a member is unavailable while it is replaced, as measured in recent rollouts. */
 export interface MeasuredMembers {
-  /** The median, because a member that a failing revision kept down says little about the next one. */
+  /** The median. An average would be distorted by a member that a failing revision kept down. */
   readonly seconds: number;
   readonly members: number;
 }
 
-/** From the members of this rollout, otherwise from the last rollout that measured any; `null` if none was measured. */
+/**
+ * The median over the members of this rollout and of the last rollout that measured any. `null` if nothing was
+ * measured.
+ */
 export function measuredMembers({ rollout, history = [] }: RolloutStatus): MeasuredMembers | null {
   const known = [...(rollout?.memberDurations ?? []), ...(lastMeasured(history)?.memberDurations ?? [])];
   const seconds = median(known.map((one) => one.seconds));
@@ -114,12 +124,13 @@ export function measuredMembers({ rollout, history = [] }: RolloutStatus): Measu
 }
 
 /**
- * The last complete rollout that replaced members. A rollout that updated all of them in place has measured nothing.
+ * The last complete rollout that replaced members. Updates in place do not count, because they do not show how long a
+ * new pod takes.
  */
 export const lastMeasured = (history: readonly HistoryEntry[]): HistoryEntry | undefined =>
   history.findLast(({ outcome, memberDurations = [] }) => outcome === 'Complete' && memberDurations.length > 0);
 
-/** `null` without numbers. */
+/** `null` for an empty list. */
 export function median(numbers: readonly number[]): number | null {
   return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? null;
 }

@@ -1,7 +1,7 @@
 import type { MemberName } from '../../core/rules/rule.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 
-/** How messages about a cluster name its members. */
+/** Returns a function that names the members of a cluster in messages. */
 export function memberName({
   objects,
 }: {

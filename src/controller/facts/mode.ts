@@ -1,5 +1,5 @@
-import type { SettingInForce } from '../../api/rollout-status.ts';
 import type { Strategy } from '../../api/settings.ts';
+import type { SettingInForce } from '../../api/settings-in-force.ts';
 import { neverInPlace } from '../../core/in-place-changes.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../core/policy.ts';
 
@@ -13,11 +13,12 @@ export interface StrategySettings {
   readonly onDeleteEnabled: boolean;
   readonly partitionDriver: PartitionDriver;
   readonly inPlaceEnabled: boolean;
+  readonly nodeMaintenanceEnabled: boolean;
 }
 
 /** The mode in which a cluster is updated. If `setting` is `null` because it is unknown, the mode does not change. */
 export function modeOf(
-  { onDeleteEnabled, partitionDriver }: Omit<StrategySettings, 'inPlaceEnabled'>,
+  { onDeleteEnabled, partitionDriver }: Pick<StrategySettings, 'onDeleteEnabled' | 'partitionDriver'>,
   setting: Strategy | null,
   labelled: boolean,
 ): RolloutPolicy['mode'] {
@@ -30,10 +31,13 @@ export const modeByPartition = (driver: PartitionDriver): RolloutPolicy['mode'] 
   driver === 'own' ? 'Partition' : 'MOCO';
 
 /**
- * Settings that change when this program considers something late. No other settings affect clusters that MOCO's
- * partition controller updates.
+ * The settings that still have an effect while MOCO's partition controller updates the cluster. They determine when
+ * this program considers something late.
  */
 const knownToMoco: readonly string[] = ['strategy', 'progressDeadlineSeconds', 'failoverGraceSeconds'];
+
+/** Settings that need the feature gate NodeMaintenance. */
+const ofNodes: readonly string[] = ['nodeMaintenance', 'rolloutsDuringMaintenance'];
 
 /** Settings that only one of this program's modes supports. */
 const onDeleteAlone: readonly string[] = [
@@ -43,21 +47,24 @@ const onDeleteAlone: readonly string[] = [
   'lostMembers',
   'restore',
   'inPlace',
+  ...ofNodes,
 ];
 
-/** Settings that need the feature gate ReplicationFacts. */
+/** Settings that require the feature gate ReplicationFacts. */
 const ofMysqlAlone: readonly string[] = ['longWriteGraceSeconds', 'longWritePolicy'];
 
-/** A field of `spec` that is set and needs a feature gate that is off, with the gate, or `null`. */
+/**
+ * A field of `spec` that is set but requires a feature gate that is off, with the name of the gate. Otherwise `null`.
+ */
 export interface WithoutEffect {
   readonly field: string;
-  readonly gate: 'UpdateStrategyOnDelete' | 'InPlaceUpdate' | 'ReplicationFacts' | null;
+  readonly gate: 'UpdateStrategyOnDelete' | 'InPlaceUpdate' | 'ReplicationFacts' | 'NodeMaintenance' | null;
 }
 
 /** The fields of `spec` that are set but have no effect, by name. */
 export function settingsWithoutEffect(
   mode: RolloutPolicy['mode'],
-  { onDeleteEnabled, partitionDriver, inPlaceEnabled }: StrategySettings,
+  { onDeleteEnabled, partitionDriver, inPlaceEnabled, nodeMaintenanceEnabled }: StrategySettings,
   sources: Readonly<Record<string, SettingInForce>>,
   isAdopted: boolean,
   asksMysql: boolean,
@@ -66,13 +73,16 @@ export function settingsWithoutEffect(
   const mocoDrives = partitionDriver === 'moco' && (mode === 'MOCO' || awaitsAdoption);
   const gateOf = (field: string): WithoutEffect['gate'] => {
     if (field === 'strategy') return onDeleteEnabled ? null : 'UpdateStrategyOnDelete';
+    if (ofNodes.includes(field)) return nodeMaintenanceEnabled ? null : 'NodeMaintenance';
     if (field === 'inPlace') return inPlaceEnabled ? null : 'InPlaceUpdate';
     return ofMysqlAlone.includes(field) && !asksMysql ? 'ReplicationFacts' : null;
   };
   const isWithout = (field: string, value: unknown): boolean => {
+    // A `pause` belongs to `paused`, which is checked separately.
+    if (field === 'pause') return false;
     if (field === 'strategy') return value === 'OnDelete' && (!onDeleteEnabled || awaitsAdoption);
     if (gateOf(field) !== null) return true;
-    // A pause delays the release of a StatefulSet that is still adopted.
+    // A pause has an effect while the StatefulSet is still adopted: it delays the release.
     if (mocoDrives) return !knownToMoco.includes(field) && !(field === 'paused' && isAdopted);
     return mode === 'Partition' && onDeleteAlone.includes(field);
   };
@@ -84,17 +94,26 @@ export function settingsWithoutEffect(
 }
 
 /**
- * The policy for `decide`. In mode MOCO it has none of the settings that MOCO does not support, except a pause that
- * delays a release.
+ * The policy for `decide`. In mode MOCO it lacks the settings that MOCO does not support, except a pause that delays a
+ * release.
  */
 export function policyForMode(
   policy: RolloutPolicy,
   mode: RolloutPolicy['mode'],
   isAdopted: boolean,
-  inPlaceEnabled: boolean,
+  { inPlaceEnabled, nodeMaintenanceEnabled }: Pick<StrategySettings, 'inPlaceEnabled' | 'nodeMaintenanceEnabled'>,
 ): RolloutPolicy {
-  if (mode === 'OnDelete') return { ...policy, mode, ...(!inPlaceEnabled && { inPlaceUpdates: neverInPlace }) };
-  if (mode === 'Partition') return { ...policy, mode, restore: null, inPlaceUpdates: neverInPlace };
+  const { nodeMaintenance, rolloutsDuringMaintenance } = defaultPolicy;
+  const onNodes = { nodeMaintenance, rolloutsDuringMaintenance };
+  if (mode === 'OnDelete') {
+    return {
+      ...policy,
+      mode,
+      ...(!inPlaceEnabled && { inPlaceUpdates: neverInPlace }),
+      ...(!nodeMaintenanceEnabled && onNodes),
+    };
+  }
+  if (mode === 'Partition') return { ...policy, mode, ...onNodes, restore: null, inPlaceUpdates: neverInPlace };
   const { progressDeadlineSeconds, failoverGraceSeconds, paused } = policy;
   return { ...defaultPolicy, mode, progressDeadlineSeconds, failoverGraceSeconds, paused: paused && isAdopted };
 }

@@ -3,7 +3,7 @@ import type { RolloutPolicy } from '../../core/policy.ts';
 import type { WithoutEffect } from './mode.ts';
 import type { Settings } from './settings-in-force.ts';
 
-/** Condition `PolicyInForce`: whether every setting of this cluster has an effect. */
+/** The condition `PolicyInForce`: whether every setting of this cluster has an effect. */
 export function policyInForce({
   settings,
   withoutEffect,
@@ -46,7 +46,8 @@ function becauseOf(mode: RolloutPolicy['mode']): readonly [reason: string, becau
 }
 
 /**
- * Builds the conditions of an object from its current ones: a condition whose status stays keeps its transition time.
+ * Builds the conditions of an object from its current ones. If the status of a condition does not change, its
+ * transition time does not change either.
  */
 export const conditionsAfter =
   (before: readonly Condition[] | undefined, observedGeneration: number, nowTimestamp: string) =>

@@ -5,23 +5,28 @@ import { selects } from '../../moco/selects.ts';
 
 // The sources of settings, in the order of their precedence.
 
-/** The settings from one source. A layer decides each of its fields that no earlier layer has. */
+/**
+ * The settings from one source. A layer decides each field that it sets, unless an earlier layer sets that field too.
+ */
 export interface Layer {
   readonly source: string;
   readonly enforced: boolean;
-  /** The path of the settings in the object, such as `spec.settings`. */
+  /** The path of the settings in their object, such as `spec.settings`. */
   readonly path: string;
-  /** The settings as stored, not validated yet. `null` if they cannot be read: the layer may then set any field. */
+  /** The settings as stored, before validation. `null` if they cannot be read: the layer may then set any field. */
   readonly fields: Readonly<Record<string, unknown>> | null;
-  /** Why it is unknown whether the layer applies here, or `null`. Only fields that the layer decides are affected. */
+  /**
+   * Why it is unknown whether the layer applies to the cluster, or `null`. It affects only the fields that the layer
+   * decides.
+   */
   readonly problem: string | null;
 }
 
 /** The layers of all policies that select a cluster, by descending priority, then by name. */
 export interface PolicyLayers {
-  /** The layers before the cluster's own MySQLRollout. */
+  /** The layers that override the cluster's own MySQLRollout. */
   readonly enforced: readonly Layer[];
-  /** The layers after the MySQLRollout. */
+  /** The layers that the cluster's own MySQLRollout overrides. */
   readonly settings: readonly Layer[];
 }
 
@@ -37,8 +42,9 @@ interface SelectingPolicy {
 const namespaceNameLabel = 'kubernetes.io/metadata.name';
 
 /**
- * A policy with unreadable selectors counts for every cluster that its readable selector does not exclude. A policy
- * with an unreadable priority comes first. In both cases only fields that this policy decides hold the cluster.
+ * A policy with an unreadable selector is assumed to select every cluster, except clusters that its other selector
+ * excludes. A policy with an unreadable priority comes first. In both cases a cluster is held only if the policy
+ * decides one of the cluster's settings.
  */
 export function policyLayers(policies: readonly PolicyRecord[], cluster: Selectable): PolicyLayers {
   const candidates = candidatesOf(policies, cluster).toSorted(byPrecedence);
@@ -47,23 +53,26 @@ export function policyLayers(policies: readonly PolicyRecord[], cluster: Selecta
   return { enforced: layers('enforced'), settings: layers('settings') };
 }
 
-/** The policies that select a cluster, or might. */
+/** The policies that select a cluster, or may select it. */
 export const policiesOf = (policies: readonly PolicyRecord[], cluster: Selectable): readonly PolicyRecord[] =>
   candidatesOf(policies, cluster).map(({ policy }) => policy);
 
-/** How much of the fleet's slots the clusters of a namespace may hold, by decision of a policy. */
+/** The share of the fleet's slots that the clusters of one namespace may occupy, as set by a policy. */
 export interface NamespaceShare {
   readonly percent: number;
   /** The policy, as `MySQLRolloutPolicy/NAME`. */
   readonly source: string;
 }
 
-/** The share of a namespace while it is unknown: that of one cluster at a time, which is the least. */
+/**
+ * The share of a namespace if the share in its policy cannot be read. It is the smallest share: one cluster at a time.
+ */
 const leastPercent = 1;
 
 /**
  * The share that a policy sets for a namespace, or `null` if none does. The policy with the highest priority decides,
- * then the first by name. A policy that might select the namespace, or whose share cannot be read, never raises it.
+ * or the first by name if several have that priority. A policy never raises the share if it is unknown whether it
+ * selects the namespace, or if its share cannot be read.
  */
 export function namespaceShare(
   policies: readonly PolicyRecord[],
@@ -119,7 +128,7 @@ function layerOf({ policy, problem }: SelectingPolicy, part: 'enforced' | 'setti
   };
 }
 
-/** A message if it is unknown whether the policy selects the cluster. */
+/** Whether the selector matches the namespace. If that is unknown, a message that says why. */
 function selectsNamespace(selector: LabelSelector, { namespace, namespaceLabels }: Selectable): boolean | string {
   if (namespaceLabels !== null) return selects(selector, namespaceLabels);
   if (keysOf(selector).every((key) => key === namespaceNameLabel)) {

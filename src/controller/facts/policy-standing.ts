@@ -1,6 +1,6 @@
 import { type PolicyRecord, type PolicyStatus, policySource } from '../../api/rollout-policy.ts';
 import type { Condition } from '../../api/rollout-status.ts';
-import { isObject } from '../../base/json.ts';
+import { isObject, milliseconds } from '../../base/json.ts';
 import { conditionsAfter } from './policy-in-force.ts';
 import { type Layer, namespaceShare, policiesOf } from './policy-layers.ts';
 import { decidingLayers, type SettingsSources } from './settings-in-force.ts';
@@ -17,7 +17,7 @@ export function policyStatuses(
   const decided = clusters.map((one) => ({
     ...one,
     selecting: policiesOf(policies, one.cluster),
-    by: new Map<string, Layer>(decidingLayers(one)),
+    by: new Map<string, Layer>(decidingLayers(one, milliseconds(nowTimestamp) ?? 0)),
     shareOf: namespaceShare(policies, one.cluster)?.source,
   }));
   const statusOf = (policy: PolicyRecord): PolicyStatus => {
@@ -47,7 +47,7 @@ export function policyStatuses(
 
 const namesIn = (settings: unknown): readonly string[] => (isObject(settings) ? Object.keys(settings).toSorted() : []);
 
-/** `Readable`: every field is valid. `Selects`: there is a MySQLCluster that the policy applies to. */
+/** `Readable`: every field is valid. `Selects`: the policy applies to at least one MySQLCluster. */
 function policyConditions(
   policy: PolicyRecord,
   selected: number,

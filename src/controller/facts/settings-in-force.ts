@@ -2,7 +2,6 @@ import type { Check } from '../../api/check-settings.ts';
 import { type MaintenanceSettings, noMaintenance } from '../../api/maintenance-settings.ts';
 import { type RolloutSpec, rolloutSpec } from '../../api/rollout.ts';
 import type { PolicyRecord } from '../../api/rollout-policy.ts';
-import type { SettingInForce, SettingsInForce } from '../../api/rollout-status.ts';
 import { problemOf } from '../../api/schema.ts';
 import {
   builtInStrategy,
@@ -11,8 +10,9 @@ import {
   flagOfSetting,
   type Strategy,
 } from '../../api/settings.ts';
-import { isObject, milliseconds } from '../../base/json.ts';
-import { defaultPolicy, type Override, type RolloutPolicy } from '../../core/policy.ts';
+import type { SettingInForce, SettingsInForce } from '../../api/settings-in-force.ts';
+import { isObject, milliseconds, object, omitUndefined, text } from '../../base/json.ts';
+import { defaultPolicy, type Override, type Pause, type RolloutPolicy } from '../../core/policy.ts';
 import type { Selectable } from '../../moco/records.ts';
 import { type Layer, policyLayers } from './policy-layers.ts';
 
@@ -28,14 +28,14 @@ export interface SettingsSources {
 export interface DefaultSettings {
   readonly policy: RolloutPolicy;
   readonly strategy: Strategy;
-  /** An override has no effect if its end is further away than this. */
+  /** An override has no effect if its end is further in the future than this. */
   readonly maxOverrideSeconds?: number;
 }
 
 /** The built-in value of --max-override-duration. */
 const builtInMaxOverrideSeconds = 86_400;
 
-/** The settings in force. `sources` has the value and the source of each by its name in `spec`. */
+/** The settings in force. `sources` maps each setting, by its name in `spec`, to its value and its source. */
 export type Settings = {
   readonly policy: RolloutPolicy;
   readonly maintenance: MaintenanceSettings;
@@ -45,12 +45,12 @@ export type Settings = {
       readonly strategy: Strategy;
       readonly sources: SettingsInForce;
       readonly problem: null;
-      /** Rules that have an override whose end is too far in the future, so that it has no effect yet. */
+      /** Rules with an override that ends too far in the future, and so has no effect yet. */
       readonly overriddenTooLong: readonly string[];
     }
   /**
-   * Why the settings are unknown, or `null`. With the defaults nothing may be done, least of all a change of the
-   * strategy. The policy has the default values, except that an unreadable pause counts as a pause.
+   * The settings are unknown; `problem` says why. The policy then contains the default values, but no step is allowed,
+   * because acting on them could be wrong. A pause that cannot be read counts as a pause.
    */
   | {
       readonly strategy: null;
@@ -64,32 +64,34 @@ const settingNames = Object.keys(commonFields) as readonly (keyof CommonSettings
 const allNames = Object.keys(rolloutSpec.shape) as readonly (keyof RolloutSpec)[];
 
 type PolicyField = keyof CommonSettings & keyof RolloutPolicy;
-/** The settings that the policy contains unchanged. */
+/** The settings of the policy, in the form of a MySQLRollout's `spec`. */
 const policyFields = settingNames.filter((field): field is PolicyField => field in defaultPolicy);
 
 const ascending = (one: number, other: number): number => one - other;
 
-/** What the status shows of a value: no reasons that users wrote, and nothing that is too long. */
+/** How the status shows a value: without the reasons that users wrote, and without long parts. */
 const shown: { readonly [Field in keyof RolloutSpec]?: (value: NonNullable<RolloutSpec[Field]>) => unknown } = {
   checks: (all) => all.map(({ name }) => ({ name })),
+  pause: ({ by, until }) => omitUndefined({ by, until }),
   pinnedMembers: (all) => all.map(({ ordinal }) => ordinal).toSorted(ascending),
   restore: ({ revision, members }) => ({ revision, members: members.toSorted(ascending) }),
 };
 
 /**
- * Resolves each setting by itself, in this order: what policies enforce, the MySQLRollout, what policies set, the
+ * Resolves each setting separately, in this order: what policies enforce, the MySQLRollout, what policies set, the
  * flags, the built-in defaults. Policies are ordered by priority, then by name. An invalid value is a problem only if
- * it would decide the setting. The schemas of the CRDs check the same, but objects that were stored before a schema
- * change may violate them. The ends of overrides are compared with `nowMilliseconds`, the wall clock.
+ * it would decide the setting. The schemas of the CRDs check values as well, but an object that was stored before a
+ * schema change may contain values that the new schema rejects. `nowMilliseconds` is the wall-clock time, which is
+ * compared with the ends of overrides.
  */
 export function settingsOf(of: SettingsSources, defaults: DefaultSettings, nowMilliseconds: number): Settings {
-  const { sources, values, problems } = resolved(of, defaults);
+  const { sources, values, problems } = resolved(of, defaults, nowMilliseconds);
   const { restartWindows = noMaintenance.restartWindows, ...inPlace } = values.inPlace ?? {};
   const { restore } = sources;
   const policy: RolloutPolicy = {
     ...defaults.policy,
     ...Object.fromEntries(policyFields.flatMap((field) => (sources[field] ? [[field, sources[field].value]] : []))),
-    ...pausedBy(sources.paused),
+    ...pausedBy(sources.paused, values.pause, nowMilliseconds),
     inPlaceUpdates: { ...defaults.policy.inPlaceUpdates, ...inPlace },
     approvedRevision: sources.approvedRevision?.value ?? null,
     pinnedOrdinals: sources.pinnedMembers?.value ?? [],
@@ -117,19 +119,19 @@ export function settingsOf(of: SettingsSources, defaults: DefaultSettings, nowMi
 }
 
 interface Resolved {
-  /** As the status shows them, with the defaults. */
+  /** The settings as the status shows them, including defaults. */
   readonly sources: SettingsInForce;
-  /** In the form in which objects store them. */
+  /** The settings as objects store them. */
   readonly values: RolloutSpec;
-  /** By field. A setting with a problem has neither source nor value. */
+  /** The problems by field. A setting with a problem has neither source nor value. */
   readonly problems: ReadonlyMap<string, string>;
 }
 
-function resolved(of: SettingsSources, defaults: DefaultSettings): Resolved {
+function resolved(of: SettingsSources, defaults: DefaultSettings, nowMilliseconds: number): Resolved {
   const sources: Record<string, SettingInForce> = {};
   const values: Record<string, unknown> = {};
   const problems = new Map<string, string>();
-  for (const [field, layer] of decidingLayers(of)) {
+  for (const [field, layer] of decidingLayers(of, nowMilliseconds)) {
     const problem = layer.problem ?? settingProblem(layer, field);
     if (problem !== null) {
       problems.set(field, problem);
@@ -151,15 +153,32 @@ function resolved(of: SettingsSources, defaults: DefaultSettings): Resolved {
   return { sources, values, problems };
 }
 
-/** For the message of the pause. */
-function pausedBy(setting: SettingInForce | undefined): Pick<RolloutPolicy, 'pausedBy'> {
+/** Who paused the cluster and why, for the message, and when the pause ends. */
+function pausedBy(
+  setting: SettingInForce | undefined,
+  { reason, by: author, until }: NonNullable<CommonSettings['pause']> = {},
+  nowMilliseconds: number,
+): Pick<RolloutPolicy, 'pausedBy' | 'pause'> {
   if (setting?.value !== true) return {};
+  const end = milliseconds(until ?? null);
+  const pause = omitUndefined<Pause>({
+    reason,
+    author,
+    until,
+    remainingSeconds: end === null ? undefined : (end - nowMilliseconds) / 1000,
+  });
   const { source, enforced } = setting;
   const layer = source === rolloutSource ? '' : enforced ? 'enforced.' : 'settings.';
-  return { pausedBy: `spec.${layer}paused of ${source === rolloutSource ? 'the MySQLRollout' : source}` };
+  return {
+    pausedBy: `spec.${layer}paused of ${source === rolloutSource ? 'the MySQLRollout' : source}`,
+    ...(Object.keys(pause).length > 0 && { pause }),
+  };
 }
 
-/** The names of the policies that decide any field, whatever the MySQLRollout sets: at most two for each field. */
+/**
+ * The names of all policies that decide at least one setting, regardless of the MySQLRollout: at most two for each
+ * setting.
+ */
 export function decidingPolicies({ policies, cluster }: Omit<SettingsSources, 'rollout'>): ReadonlySet<string> {
   const { enforced, settings } = policyLayers(policies, cluster);
   const deciding = settingNames.flatMap((field) => [firstWith(field, enforced), firstWith(field, settings)]);
@@ -167,17 +186,34 @@ export function decidingPolicies({ policies, cluster }: Omit<SettingsSources, 'r
 }
 
 /**
- * Maps each setting that at least one layer has to the layer that decides it. Some settings can only be set in the
- * cluster's own MySQLRollout.
+ * Maps each setting that is present in at least one layer to the layer that decides it. Some settings can only be set
+ * in the cluster's own MySQLRollout.
  */
-export function decidingLayers({ rollout, policies, cluster }: SettingsSources) {
+export function decidingLayers({ rollout, policies, cluster }: SettingsSources, nowMilliseconds: number) {
   const { enforced, settings } = policyLayers(policies, cluster);
   const own = rolloutLayer(rollout);
   const layers = [...enforced, own, ...settings];
+  const pausing = firstWith(
+    'paused',
+    layers.filter((layer) => !hasEndedPause(layer, nowMilliseconds)),
+  );
   return allNames.flatMap((field) => {
-    const layer = firstWith(field, field in commonFields ? layers : [own]);
-    return layer === undefined ? [] : [[field, layer] as const];
+    // The details of a pause come from the same source as the pause itself.
+    const decides = field === 'pause' ? pausing?.fields?.['pause'] !== undefined : true;
+    const layer =
+      field === 'paused' || field === 'pause'
+        ? decides && pausing
+        : firstWith(field, field in commonFields ? layers : [own]);
+    return layer ? [[field, layer] as const] : [];
   });
+}
+
+/** Whether the layer paused the cluster until a time that is now past. */
+function hasEndedPause({ fields }: Layer, nowMilliseconds: number): boolean {
+  const pause = fields?.['pause'];
+  if (fields?.['paused'] !== true || problemOf(rolloutSpec.shape.pause, pause, 'pause') !== null) return false;
+  const end = milliseconds(text(object(pause)['until']));
+  return end !== null && end <= nowMilliseconds;
 }
 
 const firstWith = (field: string, layers: readonly Layer[]): Layer | undefined =>
@@ -194,7 +230,10 @@ function rolloutLayer(rollout: unknown = {}): Layer {
   return { source: rolloutSource, enforced: false, path: 'spec', fields, problem };
 }
 
-/** The overrides for the policy, the names of those in force now, and the rules whose overrides end too late. */
+/**
+ * Returns the overrides for the policy, the rules that are overridden now, and the rules with overrides that end too
+ * far in the future.
+ */
 function overridesOf(
   all: NonNullable<RolloutSpec['overrides']>,
   { maxOverrideSeconds = builtInMaxOverrideSeconds }: DefaultSettings,
@@ -216,8 +255,8 @@ function overridesOf(
 }
 
 /**
- * A deadline shorter than minReadySeconds would make every rollout stall. Flags alone are not checked: an unwise value
- * must not stop every cluster at once.
+ * A progress deadline shorter than minReadySeconds would make every rollout stall. If both values come from flags, they
+ * are not checked: an unwise flag must not stop every cluster at once.
  */
 function contradictionOf(
   { progressDeadlineSeconds, minReadySeconds }: RolloutPolicy,
@@ -231,7 +270,7 @@ function contradictionOf(
         `${progressDeadlineSeconds} and ${minReadySeconds}`;
 }
 
-/** Nothing may be done with the defaults then. */
+/** Placeholder until the settings are known. It allows no step, because acting on the defaults could be wrong. */
 export const settingsUnknown = ({ policy }: DefaultSettings, problem: string, paused: boolean): Settings => ({
   policy: { ...policy, paused },
   maintenance: noMaintenance,

@@ -3,22 +3,23 @@ import { mostUnobservedEvictions } from '../../core/rules/not-done.ts';
 import { namespaceOfKey } from '../../kube/store.ts';
 import { type Cache, namedCluster, ownerKey } from '../../objects/cache.ts';
 
-// The limit of evictions that Kubernetes' disruption controller has not observed, in the whole fleet.
+// Limits the evictions in the whole fleet that Kubernetes' disruption controller has not observed.
 
 /**
- * Evictions of the whole fleet that Kubernetes' disruption controller has not observed yet. They are counted from the
- * PodDisruptionBudgets in the API server, so another leader counts the same. For a cluster, each other namespace counts
- * once: whoever may create budgets and evict pods can keep as many of their own unobserved as they like.
+ * The evictions in the whole fleet that Kubernetes' disruption controller has not observed yet. They are counted from
+ * the PodDisruptionBudgets in the API server, so every leader gets the same count. For a given cluster, each other
+ * namespace counts at most once: a tenant who can create budgets and evict pods could otherwise keep any number of
+ * evictions unobserved.
  */
 export class Evictions {
   readonly #wake: (key: string) => void;
   readonly #unobserved = new Map<string, number>();
-  /** Their sums by namespace. */
+  /** The sums by namespace. */
   readonly #inNamespace = new Map<string, number>();
   readonly #reserved = new Set<string>();
-  /** Waiting clusters, longest wait first. */
+  /** The clusters that wait, longest wait first. */
   readonly #waiting = new Set<string>();
-  /** Those of them that were woken and have not decided since. */
+  /** Waiting clusters that were woken and have made no decision since then. */
   readonly #woken = new Set<string>();
 
   constructor(wake: (key: string) => void) {
@@ -30,8 +31,8 @@ export class Evictions {
   }
 
   /**
-   * Of the whole fleet, or those that a cluster waits for. Reservations that were made after that cluster's own do not
-   * count for it.
+   * The count for the whole fleet or, if `asking` is given, the count that this cluster must wait for. A reservation
+   * made after the cluster's own does not count.
    */
   unobserved(asking?: string): number {
     if (asking !== undefined) return this.#countedFor(asking, this.#reservedBefore(asking));
@@ -45,7 +46,7 @@ export class Evictions {
     return own === -1 ? all : all.slice(0, own);
   }
 
-  /** `promised`: clusters that count with one eviction before their budgets show it. */
+  /** Each cluster in `promised` counts as one eviction until its budgets show the eviction. */
   #countedFor(asking: string, promised: Iterable<string>): number {
     const own = namespaceOfKey(asking);
     let ofOwn = (this.#inNamespace.get(own) ?? 0) - (this.#unobserved.get(asking) ?? 0);
@@ -60,7 +61,7 @@ export class Evictions {
     return ofOwn + others.size + withBudgets;
   }
 
-  /** How many evictions of a cluster have not been observed. */
+  /** Records how many evictions of a cluster have not been observed. */
   note(key: string, count: number): void {
     const before = this.#unobserved.get(key) ?? 0;
     setCount(this.#unobserved, key, count);
@@ -70,8 +71,8 @@ export class Evictions {
   }
 
   /**
-   * Counts an eviction before it is confirmed: what `decide` has just allowed one cluster is not allowed to another.
-   * Returns a function that ends the reservation.
+   * Counts an eviction before it is confirmed, so that no other cluster uses the capacity that `decide` has just
+   * granted. Returns a function that ends the reservation.
    */
   reserve(key: string): () => void {
     this.#reserved.add(key);
@@ -81,7 +82,7 @@ export class Evictions {
     };
   }
 
-  /** Whether the cluster's last decision waits for evictions of others. */
+  /** Records whether the last decision for the cluster was to wait until evictions in other clusters are observed. */
   setWaiting(key: string, waits: boolean): void {
     this.#woken.delete(key);
     if (waits) this.#waiting.add(key);
@@ -104,9 +105,10 @@ function setCount(counts: Map<string, number>, key: string, count: number): void
 }
 
 /**
- * An eviction counts from the API server's answer, which adds the pod to `status.disruptedPods`, until the disruption
- * controller removes it from there or the pod's successor exists. Once there is a successor, the controller keeps the
- * entry for two minutes (Kubernetes 1.36, pkg/controller/disruption, buildDisruptedPodMap: it identifies pods by name).
+ * Counts evictions, using the state of budgets and pods. An eviction counts as unobserved from the moment when the API
+ * server adds the pod to `status.disruptedPods`. It stops counting when the disruption controller removes the pod from
+ * that list, or when the pod's successor exists. After the successor exists, the controller keeps the entry for two
+ * more minutes (Kubernetes 1.36, pkg/controller/disruption, buildDisruptedPodMap: it identifies pods by name).
  */
 export function followEvictions({ budgets, pods }: Pick<Cache, 'budgets' | 'pods'>, evictions: Evictions): void {
   const count = (key: string): void => {

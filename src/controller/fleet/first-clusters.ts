@@ -1,24 +1,27 @@
 import { namespaceOfKey } from '../../kube/store.ts';
 
-// Which clusters roll to a revision that no member has verified yet, and so may keep others waiting.
+// Clusters that roll out a revision that no member has verified yet. Other clusters may have to wait for them.
 
-/** For how long the clusters of one namespace keep those of other namespaces waiting. */
+/** How long clusters of other namespaces may have to wait for the clusters of one namespace. */
 const mostKeptMilliseconds = 3_600_000;
-/** A shorter pause does not begin that time again: clusters of others are woken in it, and take their turn. */
+/**
+ * The time limit starts over only after the namespace has had no such cluster for this long. Meanwhile, clusters of
+ * other namespaces are woken and take their turn.
+ */
 const pauseMilliseconds = 60_000;
 
 interface Namespace {
   readonly clusters: number;
-  /** On the wall clock. */
+  /** When the first of these clusters began its rollout, on the wall clock. */
   readonly since: number;
-  /** When its last one ended; `null` while there is one. */
+  /** When the last of these clusters ended its rollout; `null` while at least one has not. */
   readonly endedAt: number | null;
 }
 
 /**
- * The clusters in the order in which they began. A tenant can keep a rollout unverified for a day by long deadlines,
- * and for good by one change of a template after another: so the time of each namespace is limited. Another leader
- * begins to count it again.
+ * The clusters in the order in which they began. A tenant could keep a rollout unverified for a day with long
+ * deadlines, or forever by changing the template again and again. So the time is limited for each namespace. A new
+ * leader starts to count at zero.
  */
 export class FirstClusters {
   readonly #wall: () => number;
@@ -49,7 +52,7 @@ export class FirstClusters {
     this.#namespaces.set(name, { clusters: clusters + 1, since, endedAt: null });
   }
 
-  /** Returns whether the cluster was one of them. */
+  /** Returns whether the cluster was in the list. */
   delete(key: string): boolean {
     if (!this.#keys.delete(key)) return false;
     const name = namespaceOfKey(key);
@@ -60,7 +63,7 @@ export class FirstClusters {
     return true;
   }
 
-  /** For how long it may keep clusters of other namespaces waiting. */
+  /** How much longer the cluster may keep clusters of other namespaces waiting. */
   remainingSeconds(key: string): number {
     const since = this.#namespaces.get(namespaceOfKey(key))?.since ?? this.#wall();
     return Math.max(0, (since + mostKeptMilliseconds - this.#wall()) / 1000);

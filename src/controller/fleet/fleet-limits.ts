@@ -34,17 +34,17 @@ export type FleetFacts = Pick<
   'fleetWaits' | 'fleetQueue' | 'fleetInterval' | 'laterStageWaits' | 'unobservedEvictions'
 >;
 
-/** Limits across all clusters; 0 stands for no limit. */
+/** Limits across all clusters; 0 means no limit. */
 export interface FleetLimits {
   readonly maxConcurrentRollouts: number;
   /**
-   * The percentage of these slots that the clusters of one namespace may hold while other namespaces have clusters as
-   * well, unless a policy says otherwise.
+   * The percentage of the slots that the clusters of one namespace may occupy while other namespaces have clusters as
+   * well. A policy may set a different share.
    */
   readonly maxNamespaceShare: number;
   /** Whether clusters that no sequence selects wait until the first of them has verified its revision. */
   readonly verifyFirstCluster: boolean;
-  /** Whether a rollout with condition `Stalled` True releases its slot to another cluster. */
+  /** Whether a rollout releases its slot to another cluster while its condition `Stalled` is True. */
   readonly releaseStalledSlots: boolean;
   readonly disruptionIntervalSeconds: number;
   readonly partitionUpdateIntervalSeconds: number;
@@ -62,9 +62,9 @@ export const noFleetLimits: FleetLimits = {
 };
 
 /**
- * Enforces the limits across all clusters. They are counted from the MySQLRollouts in the API server, so every leader
- * counts the same. A slot counts as soon as it is promised to a step whose intent is about to be written: two
- * concurrent reconciliations never both get the last slot.
+ * Enforces the limits across all clusters. Slots, steps and failures are counted from the MySQLRollouts in the API
+ * server, so every leader gets the same counts. A slot counts as occupied as soon as it is promised to a step, before
+ * the intent is written. So two concurrent reconciliations never both get the last slot.
  */
 export class Fleet {
   readonly #limits: FleetLimits;
@@ -72,19 +72,19 @@ export class Fleet {
   readonly #wake: (key: string) => void;
   readonly #known = new Map<string, FleetStanding>();
   readonly #failing = new Set<string>();
-  /** Clusters that roll out a revision which is not known to work yet. */
+  /** Clusters that roll out a revision that is not known to work yet. */
   readonly #unverified: FirstClusters;
   /** When a revision was last verified, on the wall clock. */
   #lastVerified = Number.NEGATIVE_INFINITY;
   readonly #slots: FleetSlots;
   readonly #promised = new Map<string, TimedStep>();
-  /** Clusters whose preflight is running, or whose nodes refuse the revision, according to their last decisions. */
+  /** Clusters that, according to their last decision, have a running preflight, or nodes that refuse the revision. */
   readonly #asking = new Set<string>();
-  /** Steps with an intent that has not ended, by cluster. */
+  /** Steps with intents that are not settled yet, by cluster. */
   readonly #open = new Map<string, TimedStep>();
   /**
-   * Timestamps in statuses that are in the future by this clock, and when each was first seen. Another clock has
-   * written them, and they describe something that has already happened.
+   * Timestamps in statuses that are later than this process's clock, and when each was first seen. Such a time is in
+   * the past, but the clock that wrote it is ahead.
    */
   readonly #ahead = new Map<number, number>();
   /** The times of the last completed steps, on the wall clock. */
@@ -95,7 +95,7 @@ export class Fleet {
   readonly evictions: Evictions;
 
   /**
-   * `wake` is called with the key of each cluster that may begin now, and `sequenceChanged` with the name of each
+   * `wake` is called with the key of each cluster that may begin now. `sequenceChanged` is called with the name of each
    * MySQLRolloutSequence whose clusters have changed.
    */
   constructor(
@@ -114,12 +114,12 @@ export class Fleet {
     this.#wake = wake;
   }
 
-  /** Sets what policies say of the share of each namespace. Called again after each change of the policies. */
+  /** Sets how to look up the share of a namespace. Called again after each change of the policies. */
   setNamespaceShares(shareOf: (namespace: string) => NamespaceShare | null): void {
     this.#slots.setShares(shareOf);
   }
 
-  /** Updates a cluster's MySQLRollout from a watch or an own write; `null` if it no longer exists. */
+  /** Records a cluster's MySQLRollout from a watch or an own write; `null` if it no longer exists. */
   note(key: string, rollout: MySQLRollout | null): void {
     const before = this.#known.get(key);
     const failingBefore = this.#countedFailing(key);
@@ -148,12 +148,12 @@ export class Fleet {
     if (failingBefore !== this.#countedFailing(key)) this.#wakeWhere(({ waitingSince }) => waitingSince !== null);
   }
 
-  /** Whether the circuit breaker counts the cluster as failing. While that stays the same, no cluster is woken. */
+  /** Whether the circuit breaker counts the cluster as failing. Other clusters are woken only when this changes. */
   #countedFailing(key: string): boolean {
     return this.#limits.maxFailingRollouts > 0 && this.#failing.has(key);
   }
 
-  /** Counts intervals from this step: it was done, or its outcome will never be known. */
+  /** Starts the intervals again from this step. The step was done, or its outcome will never be known. */
   count(one: KnownStep & Pick<Intent, 'at'>): void {
     const at = milliseconds(one.at) ?? Number.NEGATIVE_INFINITY;
     if (disrupts(one)) this.#lastDisruption = Math.max(this.#lastDisruption, at);
@@ -215,8 +215,8 @@ export class Fleet {
   }
 
   /**
-   * A cluster does not wait because of its own failure. Failing clusters of its own namespace count one by one, and
-   * each other namespace with failures counts once, so that a tenant with many failing clusters stops only itself.
+   * A cluster does not wait because of its own failure. Each failing cluster in its own namespace counts. Every other
+   * namespace counts at most once, so that a tenant with many failing clusters stops only itself.
    */
   #breaker(key: string): FleetHold | null {
     const { maxFailingRollouts: limit } = this.#limits;
@@ -229,7 +229,7 @@ export class Fleet {
     return { rule: 'FleetFailing', failing: counted.size, limit, cluster };
   }
 
-  /** Reserves the slot for a step that `decide` has just allowed. Returns a function that ends the reservation. */
+  /** Reserves a slot for a step that `decide` has just allowed. Returns a function that ends the reservation. */
   promise(key: string, step: KnownStep): () => void {
     if (!takesSlot(step)) return () => undefined;
     this.#promised.set(key, { step, at: this.#world.wall() });
@@ -246,7 +246,7 @@ export class Fleet {
     if (step.kind === 'none') this.setAsking(key, keepsTurn(hold?.rule));
   }
 
-  /** Reserves the slot of a cluster from the moment when its preflight starts, before its status shows that. */
+  /** Reserves a slot for a cluster when its preflight starts, before its status shows the preflight. */
   setAsking(key: string, asks: boolean): void {
     if (this.#asking.has(key) === asks) return;
     if (asks) this.#asking.add(key);
@@ -259,7 +259,7 @@ export class Fleet {
     this.stages.promise(key, this.#promised.has(key) || this.#asking.has(key));
   }
 
-  /** The place in the queue of a cluster that needs a slot, whatever its status shows. */
+  /** The place of a cluster in the queue for slots, whatever its status shows. */
   #place(key: string): FleetPlace | null {
     const known = this.#known.get(key);
     if (known?.rolling === true) return null;
@@ -270,11 +270,13 @@ export class Fleet {
     return { ...place, firstForSeconds: this.#unverified.remainingSeconds(first) };
   }
 
-  /** The cluster that goes first, unless a revision was verified since this one began to wait. */
+  /**
+   * The cluster that must verify the revision first, unless a revision was verified since this cluster began to wait.
+   */
   #firstOf(key: string, since: number): string | undefined {
     if (!this.#limits.verifyFirstCluster || this.#lastVerified >= since || this.stages.selects(key)) return undefined;
-    // A cluster that may need a person, such as a paused one with a missing member, does not keep other namespaces
-    // waiting, nor does one whose namespace has kept them waiting for long.
+    // Clusters of other namespaces do not wait for a cluster that may need a person, such as a paused cluster with a
+    // missing member. Nor do they wait for a namespace that has already kept them waiting for long.
     const own = namespaceOfKey(key);
     return [...this.#unverified.keys()].find(
       (other) =>
@@ -292,9 +294,9 @@ export class Fleet {
       this.#slots.note(key, null);
       return;
     }
-    // Once the status shows the rollout, the status decides.
+    // Once the status shows the rollout, only the status determines whether the cluster occupies a slot.
     const isPromised = this.#promised.has(key) || (this.#asking.has(key) && !known.rolling);
-    // A stalled rollout that continues after it released its slot does not wait for one.
+    // A stalled rollout that released its slot may continue without waiting for one.
     const keeps = known.rolling && !(known.stalled && this.#limits.releaseStalledSlots);
     const occupies = keeps || isPromised;
     if ((known.rolling || isPromised) && known.unverified && !this.#failing.has(key)) this.#unverified.add(key);
@@ -303,7 +305,7 @@ export class Fleet {
     this.#slots.note(key, { occupies, stuckBy: occupies ? known.stuckBy : null, waitingSince });
   }
 
-  /** The interval with the longest remaining wait, or `null`. */
+  /** The interval that has the longest time left, or `null`. */
   #interval(key: string, mode: RolloutPolicy['mode']): ClusterSnapshot['fleetInterval'] {
     const { disruptionIntervalSeconds, partitionUpdateIntervalSeconds } = this.#limits;
     if (disruptionIntervalSeconds === 0 && partitionUpdateIntervalSeconds === 0) return null;

@@ -3,13 +3,18 @@ import { type FleetPlace, fleetPlace, freeSlots, type StuckCluster } from '../..
 import { namespaceOfKey } from '../../kube/store.ts';
 import type { NamespaceShare } from '../facts/policy-layers.ts';
 
-// Which clusters hold the slots of the fleet, and the queue of the others.
+// Which clusters occupy the slots of the fleet, and the queue of those that wait.
 
 export interface SlotStanding {
   readonly occupies: boolean;
-  /** The rule that holds a cluster which occupies a slot and cannot continue until a person acts. Otherwise `null`. */
+  /**
+   * If the cluster occupies a slot and cannot continue until a person acts: the rule that holds it. Otherwise `null`.
+   */
   readonly stuckBy: string | null;
-  /** When it began to need a slot, on the wall clock in milliseconds; `null` if it occupies one or needs none. */
+  /**
+   * Since when the cluster has needed a slot, on the wall clock in milliseconds. `null` if the cluster occupies a slot
+   * or needs none.
+   */
   readonly waitingSince: number | null;
 }
 
@@ -17,23 +22,23 @@ const none: SlotStanding = { occupies: false, stuckBy: null, waitingSince: null 
 
 interface Counted {
   readonly rolling: number;
-  /** By name. */
+  /** The stuck clusters, sorted by name. */
   readonly stuck: readonly StuckCluster[];
-  /** Longest wait first, then by name. */
+  /** The waiting clusters: longest wait first, then by name. */
   readonly queue: readonly Queued[];
-  /** How many clusters of each namespace are rolling. */
+  /** How many clusters of each namespace are rolling out. */
   readonly rollingIn: ReadonlyMap<string, number>;
-  /** Clusters in the queue whose namespace has a slot for them. */
+  /** Clusters in the queue from namespaces that may occupy another slot. */
   readonly eligible: readonly Queued[];
 }
 
-/** How the number of slots is limited. */
+/** The limits on slots. */
 export interface SlotLimits {
-  /** 0 stands for no limit. */
+  /** 0 means no limit. */
   readonly slots: number;
   /**
-   * The percentage of them that the clusters of one namespace may hold while other namespaces have clusters as well,
-   * unless a policy says otherwise.
+   * The percentage of the slots that the clusters of one namespace may occupy while other namespaces have clusters as
+   * well. A policy may set a different share.
    */
   readonly namespaceShare: number;
 }
@@ -41,9 +46,9 @@ export interface SlotLimits {
 const shareFlag = '--max-namespace-share';
 
 /**
- * Who occupies the slots of the fleet, and in which order the others wait. Computed again after each change. One
- * namespace holds at most a share of the slots: its clusters may stall, and then keep their slots until a person has
- * fixed them.
+ * Which clusters occupy the slots of the fleet, and in which order the others wait. Computed again after each change.
+ * One namespace may occupy only a share of the slots, because its clusters could stall and keep their slots until a
+ * person acts.
  */
 export class FleetSlots {
   readonly #limit: number;
@@ -53,7 +58,7 @@ export class FleetSlots {
   /** How many clusters each namespace has. */
   readonly #namespaces = new Map<string, number>();
   #shareOf: (namespace: string) => NamespaceShare | null = () => null;
-  /** By namespace. Asked once for each, until the policies change. */
+  /** The shares by namespace. Each is looked up once, until the policies change. */
   readonly #shares = new Map<string, NamespaceShare>();
   #counted: Counted | null = null;
 
@@ -64,7 +69,7 @@ export class FleetSlots {
     this.#wake = wake;
   }
 
-  /** `null` if the cluster does not exist. */
+  /** Records a cluster; `null` if it does not exist. */
   note(key: string, standing: SlotStanding | null): void {
     const before = this.#standings.get(key) ?? none;
     const now = standing ?? none;
@@ -77,12 +82,15 @@ export class FleetSlots {
     const hasLeft = before.waitingSince !== null && now.waitingSince === null;
     if (!now.occupies && (before.occupies || hasLeft)) for (const next of this.next()) this.#wake(next);
     if (this.#limit > 0 && before.stuckBy !== now.stuckBy) {
-      // The message of a waiting cluster names the clusters that occupy slots.
+      // Waiting clusters name the stuck clusters in their messages, so a change of the stuck clusters makes the waiting
+      // ones decide again.
       for (const { key: waiting } of this.#count().queue) this.#wake(waiting);
     }
   }
 
-  /** `shareOf` has the share that a policy sets for a namespace. Called again after each change of what it returns. */
+  /**
+   * `shareOf` returns the share that a policy sets for a namespace. Call this method again when those shares change.
+   */
   setShares(shareOf: (namespace: string) => NamespaceShare | null): void {
     this.#shareOf = shareOf;
     this.#shares.clear();
@@ -91,8 +99,8 @@ export class FleetSlots {
   }
 
   /**
-   * Where a cluster that has needed a slot since `since` waits, or `null` if it gets one. Its own reservation does not
-   * count against it. `first` is the cluster that goes first.
+   * The place in the queue of a cluster that has needed a slot since `since`, or `null` if the cluster gets a slot. A
+   * reservation of the cluster itself does not count. `first` is the cluster that must verify the revision first.
    */
   placeOf(key: string, since: number, first?: string): FleetPlace | null {
     const own = this.#standings.get(key);
@@ -120,12 +128,12 @@ export class FleetSlots {
     });
   }
 
-  /** Several namespaces have clusters. */
+  /** Whether several namespaces have clusters. */
   get #isShared(): boolean {
     return this.#namespaces.size > 1;
   }
 
-  /** How many slots one namespace may have. Without a limit there are no shares. */
+  /** How many slots one namespace may occupy. If the slots are unlimited, shares do not apply. */
   #limitOf(namespace: string): number {
     if (!this.#isShared) return this.#limit;
     return Math.max(1, Math.ceil((this.#limit * this.#share(namespace).percent) / 100));
@@ -150,7 +158,7 @@ export class FleetSlots {
     }
   }
 
-  /** How many slots belong to clusters that cannot continue until a person acts. */
+  /** How many slots are occupied by clusters that cannot continue until a person acts. */
   get stuck(): number {
     return this.#count().stuck.length;
   }

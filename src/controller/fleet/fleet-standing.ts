@@ -19,44 +19,52 @@ import {
 export interface FleetStanding {
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Its rollout has begun, or a preflight is checking whether it can begin. */
+  /** The rollout has begun, or a preflight is checking whether it can. */
   readonly rolling: boolean;
-  /** The revision that it is rolling out; `null` if none. */
+  /** The revision that is being rolled out; `null` if none. */
   readonly revision: string | null;
-  /** Nodes refuse its revision, and its rollout has not begun. */
+  /** Nodes refuse the revision, and the rollout has not begun. */
   readonly refused: boolean;
-  /** Its rollout has begun, so it no longer waits for other clusters. */
+  /** The rollout has begun, so it no longer waits for other clusters. */
   readonly begun: boolean;
-  /** The revision fails, or a rollout that has begun is stalled for other reasons than its nodes. */
+  /** The revision is failing, or a rollout that has begun is stalled for a reason other than its nodes. */
   readonly failing: boolean;
-  /** No member has verified the revision of its rollout yet, if it has one. */
+  /** There is a rollout, and no member has verified its revision yet. */
   readonly unverified: boolean;
-  /** When the revision of its rollout, or of its last complete rollout, was known to be verified, on the wall clock. */
+  /**
+   * When the revision was first known to work, on the wall clock. The revision is that of the current rollout or, if
+   * there is none, of the last complete one.
+   */
   readonly verifiedAt: number | null;
-  /** Its status shows a hold of a MySQLRolloutSequence: when it was written, a sequence selected the cluster. */
+  /**
+   * The status shows a hold of a MySQLRolloutSequence, so a sequence selected the cluster when the status was written.
+   */
   readonly isHeldBySequence: boolean;
-  /** The cluster is rolling and cannot continue without a person. */
+  /** The cluster is rolling out and cannot continue until a person acts. */
   readonly stalled: boolean;
   /** When a rollout that has not begun was first seen, on the wall clock; otherwise `null`. */
   readonly waitingSince: number | null;
-  /** The same for a rollout that has not begun, or that has given up its slot. This decides the place in queues. */
+  /**
+   * Like `waitingSince`, but also set for a rollout that has given up its slot. This time determines the place in
+   * queues.
+   */
   readonly queuedSince: number | null;
   /**
-   * Why a cluster that occupies a slot cannot continue until a person acts: the name of a rule, or the reason of
-   * condition `Stalled`; otherwise `null`.
+   * If the cluster occupies a slot and cannot continue until a person acts: the name of the rule that holds it, or the
+   * reason of its condition `Stalled`. Otherwise `null`.
    */
   readonly stuckBy: string | null;
-  /** Whether the cluster waits for a slot and, as far as is known, for nothing else. */
+  /** Whether the cluster waits for a slot, and the status shows no other reason to wait. */
   readonly wantsSlot: boolean;
-  /** Whether the cluster waits for other clusters and, as far as is known, for nothing else. */
+  /** Whether the cluster waits for other clusters, and the status shows no other reason to wait. */
   readonly wantsTurn: boolean;
-  /** The revision at which the cluster is complete and healthy, and since when, in Unix seconds. */
+  /** The revision at which the cluster is complete and healthy, and since when, in Unix seconds. Otherwise `null`. */
   readonly complete: { readonly revision: string; readonly since: number } | null;
-  /** A step with an intent that has not ended. */
+  /** A step with an intent that is not settled yet. */
   readonly open: TimedStep | null;
 }
 
-/** A cluster that has no MySQLRollout yet: it is unknown whether it is stale. */
+/** The standing of a cluster that has no MySQLRollout yet. Whether its members are stale is unknown. */
 export const withoutRollout: Omit<FleetStanding, 'uid' | 'resourceVersion' | 'open'> = {
   revision: null,
   rolling: false,
@@ -77,17 +85,20 @@ export const withoutRollout: Omit<FleetStanding, 'uid' | 'resourceVersion' | 'op
 
 export interface TimedStep {
   readonly step: KnownStep;
-  /** On the wall clock, in milliseconds. */
+  /** The time of the step, on the wall clock in milliseconds. */
   readonly at: number;
 }
 
-/** What is known of a step. Earlier versions did not record its effects: such a step counts as having all of them. */
+/**
+ * What is known about a step. Earlier versions did not record effects. A step without recorded effects counts as having
+ * all of them.
+ */
 export type KnownStep = Pick<Intent, 'step' | 'effects'>;
 
-/** The step needs a slot. Replacing members that are down needs none, nor does a release. */
+/** Whether the step needs a slot. A release needs none, and neither does the replacement of a member that is down. */
 export const takesSlot = ({ effects }: KnownStep): boolean => effects === undefined || needsSlot(effects);
 
-/** Intervals are counted from such a step: a mysqld stops, or containers of a running pod restart. */
+/** Whether intervals count from this step: it stops a mysqld or restarts containers of a running pod. */
 export const disrupts = ({ effects }: KnownStep): boolean =>
   effects === undefined ||
   effects.includes('stops') ||
@@ -95,14 +106,17 @@ export const disrupts = ({ effects }: KnownStep): boolean =>
 
 export const lowers = ({ step }: KnownStep): boolean => step === 'setPartition';
 
-/** Waits of a cluster that occupies a slot, or takes one as soon as it is free. */
+/** Under these rules the cluster occupies a slot, or takes one as soon as one is free. */
 const slotWaits: ReadonlySet<string> = new Set<HoldRule>([
   'AwaitingFleetSlot',
   'AwaitingFleetInterval',
   'DisruptionControllerBehind',
 ]);
 
-/** `past` replaces a time that is in the future by this clock with when it was first seen. In milliseconds. */
+/**
+ * `past` takes a time in milliseconds. If that time is later than this process's clock, it returns when the time was
+ * first seen.
+ */
 export function fleetStandingOf(
   { metadata: { uid, resourceVersion }, status = {} }: MySQLRollout,
   past: (at: number) => number,
@@ -118,7 +132,8 @@ export function fleetStandingOf(
 }
 
 /**
- * Whether the rollout of the revision no longer waits for other clusters. A correction of a failing one never waits.
+ * Whether the rollout to this revision no longer waits for other clusters. A rollout that corrects a failing revision
+ * never waits.
  */
 export const hasBegun = (
   one: Pick<FleetStanding, 'revision' | 'begun' | 'failing'> | undefined,
@@ -126,14 +141,16 @@ export const hasBegun = (
 ): boolean => one !== undefined && (one.revision === revision ? one.begun : one.failing);
 
 /**
- * Rules under which a rollout gives up its slot even if members are missing: their pods are gone on purpose, or another
- * controller replaces them. This program has nothing in progress there, and otherwise the slot might never be released.
+ * Under these rules a rollout gives up its slot even if members are missing: their pods are gone on purpose, or a
+ * different controller replaces them. This program then has nothing in progress in the cluster, and the slot might
+ * otherwise never become free.
  */
 const slotReleasingRules: ReadonlySet<HoldRule> = new Set(['Offline', 'Released', 'ForcedRollingUpdate']);
 
 /**
- * Whether a rollout that has begun gives up its slot while the rule holds it: it has nothing in progress, and the wait
- * may be long. It needs another slot before its next step. Waits that are part of every step keep the slot.
+ * Whether a rollout that has begun gives up its slot while this rule holds the rollout. A rollout gives up its slot if
+ * nothing is in progress and the wait may be long. It then needs a new slot before its next step. It keeps the slot
+ * during the waits that are part of every step.
  */
 export function yieldsSlot(rule: HoldRule, members: RolloutStatus['members']): boolean {
   if (slotReleasingRules.has(rule)) return true;
@@ -142,7 +159,7 @@ export function yieldsSlot(rule: HoldRule, members: RolloutStatus['members']): b
   return (members ?? []).every(({ state }) => state === 'participating');
 }
 
-/** The hold of a MySQLRolloutSequence that selects the cluster. */
+/** Rules of a MySQLRolloutSequence that selects the cluster. */
 const holdsOfSequences: ReadonlySet<string> = new Set<HoldRule>([
   'SequenceGone',
   'SequenceConflict',
@@ -163,8 +180,8 @@ function stuckBy(rule: HoldRule | undefined, isStalled: boolean): string | null 
 }
 
 /**
- * A rollout occupies its slot from its preflight, or its first disruption, to its end, except while it has given it up.
- * A rollout that could not use a slot does not wait for one.
+ * A rollout occupies a slot from its preflight or its first disruption until it ends, except while it has given up the
+ * slot. A rollout that could not use a slot does not queue for one.
  */
 function standing(
   { rollout, hold, conditions, updateRevision, completeSince, history }: RolloutStatus,
@@ -188,8 +205,8 @@ function standing(
   const wantsTurn = rule === undefined || isForOthers(rule) || slotWaits.has(rule);
   if (rollout.begunAt !== undefined) {
     const isStalled = isTrue(conditions, 'Stalled');
-    // A rule that only a person ends is more informative than the wait for a node, except for pods that their kubelets
-    // do not end.
+    // A stall is attributed to nodes only if no rule requires a person. The exception is `MemberStuckTerminating`,
+    // because a kubelet that does not end a pod causes it.
     const isByNode = rollout.awaitsNodes === true && (rule === 'MemberStuckTerminating' || !isAlarming(rule ?? ''));
     const begun = { ...idle, begun: true, failing: idle.failing || (isStalled && !isByNode) };
     if (rollout.yieldedAt !== undefined) return { ...begun, queuedSince: startedAt, wantsSlot, wantsTurn };

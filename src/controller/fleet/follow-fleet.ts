@@ -5,9 +5,9 @@ import { type NamespaceShare, namespaceShare } from '../facts/policy-layers.ts';
 import type { Fleet } from './fleet-limits.ts';
 
 /**
- * Reports to the fleet each MySQLCluster that exists and is not being deleted, with its MySQLRollout, the
- * MySQLRolloutSequences, and the shares of namespaces that policies set. A MySQLRollout without such a cluster has
- * nothing in progress and would never end.
+ * Reports to the fleet each MySQLCluster that exists and is not being deleted, with its MySQLRollout. Also reports the
+ * MySQLRolloutSequences, and the shares that policies set for namespaces. A MySQLRollout without such a MySQLCluster is
+ * not reported: no step is in progress for it, and its rollout would never end.
  */
 export function followFleet(
   cache: Pick<Cache, 'clusters' | 'rollouts' | 'statefulSets' | 'sequences' | 'onShareChange' | 'settingsSources'>,
@@ -24,7 +24,8 @@ export function followFleet(
     const record = rollouts.get(namespace, name);
     const rollout = record?.partial ? undefined : record?.object;
     const updateRevision = statefulSets.by('cluster', key)[0]?.updateRevision || null;
-    // Reported before its MySQLRollout: the state in which a cluster was deleted matters to its stage.
+    // The MySQLCluster is reported before its MySQLRollout, because a stage has to know in which state a deleted
+    // cluster was.
     fleet.stages.noteCluster(key, exists ? { labels: cluster.labels, offline: cluster.offline, updateRevision } : null);
     fleet.note(key, exists && rollout && isOwnOf(cluster, rollout) ? rollout : null);
   };
@@ -40,7 +41,7 @@ export function followFleet(
   sequences.subscribe(({ before, after }) => fleet.stages.noteSequence((after ?? before)?.name ?? '', after));
 }
 
-/** The share of the slots that policies set for a namespace, or `null`. */
+/** The share of the slots that a policy sets for a namespace, or `null`. */
 export function shareOf(cache: Pick<Cache, 'settingsSources'>, namespace: string): NamespaceShare | null {
   const { policies, cluster } = cache.settingsSources({ namespace, labels: {} });
   return namespaceShare(policies, cluster);

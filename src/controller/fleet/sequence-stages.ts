@@ -12,12 +12,12 @@ import { nextInStage, stageGates, stageWaits } from '../../core/fleet/stage-wait
 import type { FleetWait } from '../../core/fleet/waits.ts';
 import { withoutRollout } from './fleet-standing.ts';
 
-// The stages of MySQLRolloutSequences and their clusters, kept up to date from the cache.
+// The stages of MySQLRolloutSequences with their clusters, kept up to date from the cache.
 
 /** The parts of a MySQLCluster and its StatefulSet that matter for stages. */
 export interface StagedObjects {
   readonly labels: Readonly<Record<string, string>>;
-  /** An offline cluster has no pods: it counts in no stage. */
+  /** Whether the cluster is offline. It then has no pods and counts in no stage. */
   readonly offline: boolean;
   /** `null` while it is unknown. */
   readonly updateRevision: string | null;
@@ -25,28 +25,28 @@ export interface StagedObjects {
 
 export type StageFacts = typeof withoutRollout;
 
-/** What is known of a cluster, and what follows from it; `null` if the MySQLCluster is not known to exist. */
+/** The facts about a cluster, and its place in stages. `objects` is `null` while no MySQLCluster is known. */
 interface Known {
   readonly objects: StagedObjects | null;
   readonly facts: StageFacts;
-  /** The rollout is about to begin, and the API server does not show it yet. */
+  /** The rollout is about to begin, but the API server does not show that yet. */
   readonly promised: boolean;
   readonly cluster: StagedCluster | null;
 }
 
 const unknown: Known = { objects: null, facts: withoutRollout, promised: false, cluster: null };
 
-/** What the clusters of a stage wait for, and which cluster is next: when this changes, clusters have to be woken. */
+/** What the clusters of a stage wait for, and which clusters are next. Clusters are woken when this changes. */
 interface StageState {
   readonly gates: string;
   readonly next: ReadonlySet<string>;
-  /** A later stage has clusters that have not begun. */
+  /** Whether a later stage contains clusters that have not begun. */
   readonly isWatched: boolean;
 }
 
 /**
- * The stages of all sequences, from the objects of the API server. After a change, counts are computed again when they
- * are next needed, in one pass over the clusters.
+ * The stages of all sequences, computed from the cached objects. A change only marks counts as outdated. They are
+ * computed again when they are next needed, in one pass over the clusters.
  */
 export class Stages {
   readonly #wake: (key: string) => void;
@@ -61,8 +61,8 @@ export class Stages {
   readonly #startedSeconds: number;
 
   /**
-   * `wake` is called with each cluster that may have to decide again, `changed` with each sequence whose clusters have
-   * changed. `wall` is the time in milliseconds since 1970.
+   * `wake` is called with each cluster that may have to decide again. `changed` is called with each sequence whose
+   * clusters have changed. `wall` returns the time in milliseconds since 1970.
    */
   constructor(wake: (key: string) => void, changed: (sequence: string) => void, wall: () => number) {
     this.#wake = wake;
@@ -76,17 +76,17 @@ export class Stages {
     this.#note(key, { objects });
   }
 
-  /** `undefined` if there is no MySQLRollout of the cluster. */
+  /** `undefined` if the cluster has no MySQLRollout. */
   noteRollout(key: string, facts: StageFacts = withoutRollout): void {
     this.#note(key, { facts });
   }
 
-  /** The cluster is about to begin, or no longer is. */
+  /** Records whether the cluster is about to begin its rollout. */
   promise(key: string, promised: boolean): void {
     this.#note(key, { promised });
   }
 
-  /** Every cluster that has waited for the sequence, or waits for it now, decides again. */
+  /** Records a sequence. Every cluster that waited for it, or now waits for it, decides again. */
   noteSequence(name: string, record: SequenceRecord | null): void {
     const before = this.#sequences.get(name);
     if (before !== undefined && before.uid === record?.uid && before.generation === record.generation) {
@@ -117,7 +117,7 @@ export class Stages {
     return (this.#known.get(key)?.cluster?.places.length ?? 0) > 0;
   }
 
-  /** A cluster that has waited with another revision has not waited with this one. */
+  /** What the cluster waits for. Time spent waiting with a different revision does not count. */
   waits(key: string, revision: string, nowSeconds: number): readonly FleetWait[] {
     const { cluster, facts } = this.#known.get(key) ?? unknown;
     if (cluster === null) return [];
@@ -126,8 +126,8 @@ export class Stages {
   }
 
   /**
-   * Why the cluster may not begin yet although a sequence that selected it has been deleted. A process that starts
-   * later learns of the sequence from a hold in the status, and counts from its own start.
+   * Why the cluster may not begin yet although the sequence that selected it has been deleted. A process that starts
+   * after the deletion learns of the sequence from a hold in the status, and measures the time from its own start.
    */
   waitsForDeparted(key: string, nowSeconds: number): readonly FleetWait[] {
     const { objects, facts, cluster } = this.#known.get(key) ?? unknown;
@@ -147,7 +147,7 @@ export class Stages {
     return seen.length > 0 ? seen : before;
   }
 
-  /** Whether clusters of a later stage have not begun yet and so depend on this one. */
+  /** Whether a later stage contains clusters that have not begun and so depend on this cluster. */
   laterStageWaits(key: string): boolean {
     return (this.#known.get(key)?.cluster?.places ?? []).some(({ sequence, stage }) =>
       waitsAfter(this.countsOf(sequence), stage),
@@ -173,7 +173,7 @@ export class Stages {
       .toSorted((one, other) => (one.key < other.key ? -1 : 1));
   }
 
-  /** The clusters that the sequence selects and another one selects as well, by name. */
+  /** The clusters that the sequence selects and a different sequence selects as well, by name. */
   conflictsOf(name: string): readonly string[] {
     return this.clustersOf(name)
       .filter(({ places }) => places.length > 1)
@@ -181,8 +181,8 @@ export class Stages {
   }
 
   /**
-   * Wakes the clusters for which something has changed since the last call: a stage has opened or closed, or they are
-   * next.
+   * Wakes the clusters that have to decide again: since the last call their stage has opened or closed, or their turn
+   * has come.
    */
   wakeConcerned(name: string): void {
     const sequence = this.#sequences.get(name)?.sequence;
@@ -225,7 +225,7 @@ export class Stages {
     return [...this.#known.values()].map(({ cluster }) => cluster).filter((cluster) => cluster !== null);
   }
 
-  /** @param changing the sequence that is being changed: a cluster that it no longer selects has not left its stage */
+  /** @param changing the sequence that is being changed. A cluster that it no longer selects has not left its stage. */
   #note(key: string, change: Partial<Known>, changing: string | null = null): void {
     const before = this.#known.get(key) ?? unknown;
     const known = { ...before, ...change };
@@ -239,7 +239,7 @@ export class Stages {
     }
     for (const one of [before.cluster, cluster]) {
       for (const { sequence } of one?.places ?? []) {
-        // A cluster that leaves may have been the last one that had not received the change yet.
+        // The cluster that leaves may have been the last one that the change had not reached.
         this.#keepGone(sequence.name);
         this.#counts.delete(sequence.name);
         if (this.#sequences.has(sequence.name)) this.#changed(sequence.name);
@@ -247,7 +247,7 @@ export class Stages {
     }
   }
 
-  /** Records that the cluster is no longer in the stage. `was` is its last state there. */
+  /** Records that the cluster is no longer in the stage. `was` is its last state in the stage. */
   #leave(was: StagedCluster, sequence: Sequence, index: number): void {
     const stage = sequence.stages[index];
     if (stage === undefined) return;
@@ -261,7 +261,10 @@ export class Stages {
     this.#keepGone(sequence.name, [...(this.#gone.get(sequence.name) ?? []), gone]);
   }
 
-  /** Forgets clusters that are back, and those that left before a change which has now reached every cluster. */
+  /**
+   * Forgets clusters that have returned to their stage. Also forgets clusters that left before a change that every
+   * cluster has received by now.
+   */
   #keepGone(name: string, known: readonly GoneFromStage[] = this.#gone.get(name) ?? []): void {
     const sequence = this.#sequences.get(name)?.sequence;
     if (sequence === undefined) this.#gone.delete(name);
@@ -284,8 +287,9 @@ export class Stages {
   }
 
   /**
-   * What an earlier process wrote, and what it missed: a cluster that the status lists as failing, or as the last one,
-   * has left the stage since.
+   * The clusters that left their stage according to the status that an earlier process wrote. If the status names a
+   * cluster as failing, or as the last one of its stage, and the stage no longer contains it, the cluster left while no
+   * process was watching.
    */
   #goneBefore({ status, sequence }: SequenceRecord): readonly GoneFromStage[] {
     return (status.stages ?? []).flatMap(({ name: stage, gone = [], clusters, failing, state, stoppedBy }) => {
@@ -308,7 +312,7 @@ export class Stages {
       waitingSince: facts.waitingSince === null ? null : facts.waitingSince / 1000,
       queuedSince: facts.queuedSince === null ? null : facts.queuedSince / 1000,
       wantsTurn: facts.wantsTurn && !promised,
-      // The revision differs from that in the status: it is not known yet whether members are stale.
+      // If the revision differs from the one in the status, it is unknown whether members are stale.
       completeSince:
         complete !== null && (objects.updateRevision ?? complete.revision) === complete.revision
           ? complete.since
@@ -325,7 +329,7 @@ export class Stages {
   }
 }
 
-/** How long a sequence has to be gone before clusters may begin. */
+/** Clusters may begin only after their sequence has been gone for this long. */
 const sequenceSettlesSeconds = 30;
 
 interface DepartedSequence {

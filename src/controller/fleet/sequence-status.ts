@@ -17,21 +17,24 @@ import { conditionsAfter } from '../facts/policy-in-force.ts';
 
 // The status of a MySQLRolloutSequence, from the counts of its stages.
 
-/** What is known of a sequence at one moment. */
+/** The facts about a sequence at one moment. */
 export interface SequenceObservation {
   readonly record: SequenceRecord;
   readonly counts: readonly StageCount[];
-  /** Clusters that another sequence selects as well, by name. */
+  /** Clusters that a different sequence selects as well, by name. */
   readonly conflicts: readonly string[];
   readonly nowSeconds: number;
 }
 
-/** The CRD allows no more. */
+/** The most conflicts that the CRD allows in the status. */
 const mostConflicts = 100;
 
 type Finding = Pick<Condition, 'reason' | 'message'>;
 
-/** The status that follows from an observation. Unchanged parts equal those in the stored status. */
+/**
+ * The status that follows from an observation. Parts that have not changed are taken from the stored status as they
+ * are.
+ */
 export function sequenceStatusOf(observation: SequenceObservation): SequenceStatus {
   const { record, counts, conflicts } = observation;
   const stages = stageStatuses(observation);
@@ -49,7 +52,7 @@ export function sequenceStatusOf(observation: SequenceObservation): SequenceStat
   });
 }
 
-/** What the metrics show of the same observation. */
+/** The metrics of the same observation. */
 export function sequenceNumbers(
   { record }: SequenceObservation,
   { stages = [], stage }: SequenceStatus,
@@ -64,7 +67,7 @@ export function sequenceNumbers(
   };
 }
 
-/** The Unix time at which the status will change by itself next, or `null`. */
+/** When the status next changes without a change of any object, in Unix seconds; `null` if it does not. */
 export function sequenceChangesAt({ counts, record, nowSeconds }: SequenceObservation): number | null {
   const ends = record.sequence.stages
     .map((stage, index) => soakEnd(stage, counts[index]))
@@ -122,11 +125,11 @@ function stageState(
   const waits = stageGates(record.sequence, counts, index).some(
     (gate) => !('until' in gate) || gate.until > nowSeconds,
   );
-  // Clusters that a person holds, for example by a freeze, do not begin.
+  // Clusters that a person holds back, for example by a freeze, do not begin.
   return count.rolling > 0 || (count.queue.length > 0 && !waits) ? 'Rolling' : 'Waiting';
 }
 
-/** `Ready`: every stage is complete. `Stalled`: a person has to help. `Progressing`: neither. */
+/** `Ready`: every stage is complete. `Stalled`: a person has to act. `Progressing`: neither. */
 function sequenceConditions(
   { record, counts, conflicts, nowSeconds }: SequenceObservation,
   stages: readonly StageStatus[],
@@ -158,7 +161,7 @@ function stalledBy({ record, counts, conflicts }: SequenceObservation): Finding 
   if (cluster !== undefined) {
     return {
       reason: 'SequenceConflict',
-      message: `${conflicts.length} of the clusters are selected by another sequence as well, ${cluster} among them`,
+      message: `${conflicts.length} of the clusters are selected by a different sequence as well, including ${cluster}`,
     };
   }
   const gates = record.sequence.stages.flatMap((_, index) => stageGates(record.sequence, counts, index));
@@ -176,13 +179,18 @@ function progressFinding({ name, state, clusters, upToDate, soakedUntil, stopped
   return { reason: state, message: `stage ${name}: ${waitsFor}` };
 }
 
-/** A stage without clusters may be a mistake: without canaries nothing reveals a bad change. */
+/**
+ * Adds stages without clusters to the message. They may be a mistake: without canaries nothing reveals a bad change.
+ */
 function sayingEmpty({ reason, message }: Finding, stages: readonly StageStatus[]): Finding {
   const empty = stages.filter(({ name, state }) => state === 'Empty' && name !== othersStage).map(({ name }) => name);
   return { reason, message: empty.length === 0 ? message : `${message}; without clusters: ${empty.join(', ')}` };
 }
 
-/** The events between the stored status and this one: each stage that completes or fails, and what stalls it. */
+/**
+ * The Events for the changes from the stored status to this one: one for each stage that became complete, and one if
+ * the sequence stalls for a new reason.
+ */
 export function sequenceEvents(record: SequenceRecord, after: SequenceStatus): readonly Occurrence[] {
   const { status: before } = record;
   const regarding = referenceTo(sequenceKind, record);

@@ -6,10 +6,12 @@ import type { StepResult } from '../../objects/execute.ts';
 import { admissionNotInForce, type StrategyKeeper } from '../../objects/strategy.ts';
 import type { AdmissionFinding, Steps } from './memory.ts';
 
-/** Further attempts are not remembered: by then adoptions have reached their lowest rate. */
+/** Older attempts are forgotten, because after this many the delay between adoptions no longer grows. */
 const mostAdoptions = 10;
 
-/** After a dry run. A failure for a different reason does not change what is known about admission. */
+/**
+ * Returns the memory after a dry run. A failure for an unrelated reason does not change what is known about admission.
+ */
 export function afterDryRun(steps: Steps, mode: AdmissionFinding['mode'], failure: ApiError, now: number): Steps {
   if (failure.reason !== admissionNotInForce) return steps;
   const before = steps.admissionProblem;
@@ -17,15 +19,19 @@ export function afterDryRun(steps: Steps, mode: AdmissionFinding['mode'], failur
   return { ...steps, admissionProblem: { mode, finding: failure.message, tries, atMilliseconds: now } };
 }
 
-/** After a step whose dry run may have shown what keeps the strategy; `null` if it did not. */
+/**
+ * Returns the memory after a step. `keeper` says what enforces the strategy; it is `null` if no dry run of the step has
+ * shown that.
+ */
 export const afterKeeper = (steps: Steps, keeper: StrategyKeeper | null, now: number): Steps =>
   keeper === null
     ? steps
     : withoutProblem({ ...steps, strategyKeeper: { keeper, atMilliseconds: now } }, ['CurrentRevision']);
 
 /**
- * Counts adoptions, including those with an unknown result. A release resets the count: a later adoption is intended. A
- * StatefulSet that only returns new pods to the update revision was adopted before.
+ * Counts adoptions, including those with an unknown result. A release resets the count, because a user then intends the
+ * next adoption. A step on a StatefulSet that is already adopted does not count, even if it returns new pods to the
+ * update revision.
  */
 export function afterAdoption(
   steps: Steps,

@@ -1,7 +1,8 @@
 import { type MySQLRollout, rolloutProblem } from '../../api/rollout.ts';
 import { isPolicySource, policyKind, policySource } from '../../api/rollout-policy.ts';
+import type { RolloutProgress } from '../../api/rollout-progress.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
-import type { RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
+import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { milliseconds, timestampOf } from '../../base/json.ts';
 import type { World } from '../../base/world.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
@@ -32,17 +33,18 @@ import { keeperKnown, type Memory, type Refusal, refusalStands } from './memory.
 
 // Collects the inputs of a decision from objects, settings and memory.
 
-/** The inputs of facts that are neither objects of the cluster nor its memory. */
+/** The sources of facts apart from the objects of the cluster and its memory. */
 export interface Dependencies {
   readonly cache: Pick<Cache, 'settingsSources' | 'unavailable' | 'replicaClustersAt'>;
   readonly world: Pick<World, 'wall' | 'monotonic'>;
-  /** The values of the flags, for fields that the user leaves out. */
+  /** The values of the flags, for fields that the user leaves unset. */
   readonly defaults: DefaultSettings;
   readonly strategies: StrategySettings;
   readonly fleet: {
     factsFor(key: string, mode: RolloutPolicy['mode'], revision: string, unreadable: string | null): FleetFacts;
   };
   readonly checks: Given['sources']['checks'];
+  readonly knownNodes: Given['sources']['knownNodes'];
   /** `undefined` while the feature gate `ReplicationFacts` is off. */
   readonly mysql?: Given['sources']['mysql'];
 }
@@ -57,15 +59,15 @@ export interface ObservedFacts {
   readonly knownPolicies: KnownPolicies;
   /**
    * The strategy that currently replaces pods, as the status shows it. It is OnDelete from the adoption of the
-   * StatefulSet to its release, even while a pause delays either.
+   * StatefulSet to its release, even while a pause delays the adoption or the release.
    */
   readonly strategyShown: RolloutPolicy['mode'];
   readonly withoutEffect: readonly WithoutEffect[];
 }
 
 /**
- * Collects the facts for a decision from objects that are cached or were just read, and records in `memory.seen.ages`
- * since when each has been true.
+ * Collects the facts for a decision from cached or freshly read objects. Records in `memory.seen.ages` since when each
+ * fact has been true.
  */
 export function collectFacts(
   objects: ClusterObjects,
@@ -73,7 +75,7 @@ export function collectFacts(
   memory: Memory,
   dependencies: Dependencies,
 ): ObservedFacts {
-  const { world, cache, defaults, strategies, fleet, checks, mysql } = dependencies;
+  const { world, cache, defaults, strategies, fleet, checks, mysql, knownNodes } = dependencies;
   const { cluster, statefulSet } = objects;
   const { unseen, answers, steps, published } = memory;
   const { ages } = memory.seen;
@@ -100,7 +102,7 @@ export function collectFacts(
   const isAdopted = statefulSet?.labelled === true || (mode === 'OnDelete' && wasAdopted && !cluster.released);
   const ageOf = (atMilliseconds: number): number => (world.monotonic() - atMilliseconds) / 1000;
   const key = nameOf(cluster);
-  const policy = policyForMode(settings.policy, mode, isAdopted, strategies.inPlaceEnabled);
+  const policy = policyForMode(settings.policy, mode, isAdopted, strategies);
   const snapshot = ages.observe((): ClusterSnapshot => {
     const given = {
       key,
@@ -108,7 +110,7 @@ export function collectFacts(
       rollout,
       policy,
       settings,
-      sources: { cache, checks, mysql },
+      sources: { cache, checks, mysql, knownNodes },
       ages,
       nowMilliseconds: world.monotonic(),
     };
@@ -170,9 +172,9 @@ export function collectFacts(
 }
 
 /**
- * Why the settings of this cluster are unknown: any policy may select the cluster, pause it, or give it another
- * strategy. `null` if policies can be read, if the kind does not exist, or if the controller is meant to work without
- * policies and none was in force.
+ * Why the settings of this cluster are unknown: a policy that cannot be read may select the cluster, pause it, or
+ * change its strategy. `null` if policies can be read or the kind does not exist. Also `null` if the controller was set
+ * up to work without policies and no policy was in force.
  */
 function policiesUnreadable({ unavailable }: Pick<Cache, 'unavailable'>, rollout: MySQLRollout | null): string | null {
   const policies = unavailable.get(policyKind.kind);
@@ -184,14 +186,17 @@ function policiesUnreadable({ unavailable }: Pick<Cache, 'unavailable'>, rollout
   return `${before} controller cannot read MySQLRolloutPolicies${right}: ${policies.message}`;
 }
 
-/** Why it is not known which clusters go first, or `null`. */
+/** Why it is unknown which clusters go first; `null` if it is known. */
 function sequencesUnreadable({ unavailable }: Pick<Cache, 'unavailable'>): string | null {
   const sequences = unavailable.get(sequenceKind.kind);
   if (sequences === undefined || sequences.why === 'NotFound' || sequences.isIntended) return null;
   return sequences.message;
 }
 
-/** MOCO applies every template to the StatefulSet, so its name does not show who has changed one. */
+/**
+ * MOCO's field manager. MOCO applies every template to the StatefulSet, so this name does not show who changed a
+ * template.
+ */
 const mocoManager = 'moco-controller';
 
 const templateWriters = ({ cluster, statefulSet }: ClusterObjects): readonly string[] => [
@@ -212,8 +217,8 @@ function budgetFacts(budget: SelectingBudget, refusal: Refusal | null, world: Pi
 }
 
 /**
- * When the update revision changed, the newest last, and whether its rollout is complete. A change begins a rollout
- * unless no member is stale; in that case it shows up as the end of the previous rollout.
+ * The times at which the update revision changed, newest last, and whether the rollout that began at each time is
+ * complete. If no member was stale, no rollout began, and the time is the end of the previous rollout.
  */
 function revisionChanges({ history = [], rollout }: RolloutStatus): ReadonlyMap<string, boolean> {
   const ended = history.flatMap(({ startedAt, finishedAt, outcome }): readonly [string, boolean][] =>
@@ -229,7 +234,10 @@ function revisionChanges({ history = [], rollout }: RolloutStatus): ReadonlyMap<
 
 const noObject = { uid: '', resourceVersion: '' };
 
-/** A failed attempt counts before the status has it, so that the switchover is not requested again at once. */
+/**
+ * A failed attempt counts even before the status contains it. Otherwise the switchover would be requested again at
+ * once.
+ */
 function memoryOf(rollout: MySQLRollout | null, revision: string, own: Memory): RolloutMemory {
   const { ages, moved } = own.seen;
   const status: RolloutStatus = rollout?.status ?? {};
@@ -240,7 +248,8 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, own: Memory): 
   const ended = unreported(status, own);
   const failedNow = ended?.revision === revision && ended.result === 'done' && ended.demotion === 'timedOut';
   const movedAt = moved?.revision === revision ? moved.at : progress?.lastProgressAt;
-  const sinceLastTrySeconds = age('try', progress?.tries?.lastEndedAt);
+  const tries = progress === null ? status.nodeMaintenance?.tries : progress.tries;
+  const sinceLastTrySeconds = age('try', tries?.lastEndedAt);
   return {
     shown: status.hold?.rule ?? null,
     earlier: own.seen.earlier.map(({ rule }) => rule),
@@ -249,14 +258,14 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, own: Memory): 
     takenDown: progress?.takenDown ?? [],
     waiting: progress?.waiting ?? null,
     from: progress?.from ?? null,
-    // This is about pods, whatever has happened to the template since.
+    // This list is about pods, so it counts even if the template has changed since.
     taken: (status.rollout?.unavailableMembers ?? []).flatMap(({ ordinal, uid, restores = false }) =>
       uid === undefined ? [] : [{ ordinal, uid, restores }],
     ),
     updatedOutOfBand: progress?.updatedOutOfBand ?? [],
     createdWhileHeld: progress?.createdWhileHeld ?? [],
     sinceProgressSeconds: waitedOnRequest(status) ? 0 : age('progress', movedAt),
-    switchoverTries: (progress?.tries?.count ?? 0) + (failedNow ? 1 : 0),
+    switchoverTries: (tries?.count ?? 0) + (failedNow ? 1 : 0),
     sinceLastTrySeconds: failedNow ? 0 : sinceLastTrySeconds,
     recentRevisions: [...revisionChanges(status)].map(([at, completed]) => ({
       ageSeconds: age(`revision ${at}`, at),
@@ -272,5 +281,5 @@ function failingOf(known: RolloutProgress['failing']): RolloutMemory['failing'] 
   return { member, message, ...(injected !== undefined && { injected }) };
 }
 
-/** No progress is expected while a user requests the wait. */
+/** Whether the rollout waits because a user requested it. No progress is expected then. */
 export const waitedOnRequest = ({ hold }: RolloutStatus): boolean => hold !== undefined && isRequestedByUser(hold.rule);

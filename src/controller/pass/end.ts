@@ -10,19 +10,19 @@ import type { AdmissionFinding } from './memory.ts';
 import type { Observation } from './observe.ts';
 import type { Pass } from './pass.ts';
 
-// How a pass ends, and when the next one follows.
+// How a pass ends, and when the next pass follows.
 
 export interface Acted extends StepAnswer {
   readonly kind: 'acted';
   readonly observation: Observation;
   readonly step: Step;
-  /** `null` if the step does not disrupt a member. */
+  /** The intent of the step; `null` if the step does not disrupt a member. */
   readonly intent: Intent | null;
 }
 
 /**
- * Whether an eviction was refused with 429. The API server answers like that because of a budget, and so do webhooks
- * that guard evictions.
+ * Whether an eviction was refused with status 429. The API server answers 429 because of a budget, and so do webhooks
+ * that protect pods from eviction.
  */
 export const isRefusedByBudget = ({ kind }: Step, { result, failure }: StepAnswer): boolean =>
   kind === 'evict' && result === 'refused' && isTooManyRequests(failure);
@@ -33,9 +33,12 @@ type Outcome =
   | { readonly kind: 'nothing' }
   /** An intent is settled: its step has happened, or can no longer happen. */
   | { readonly kind: 'settled'; readonly intent: Intent }
-  /** Nothing was sent. `intent` was written for it; the pass rejects with `error` once that is reported. */
+  /**
+   * Nothing was sent. If there is an `intent`, it was written for the step. If there is an `error`, the pass rejects
+   * with it once the failure is reported.
+   */
   | { readonly kind: 'failed'; readonly failure: StepFailure; readonly intent?: Intent; readonly error?: ApiError }
-  /** Updates in place were sent as dry runs. */
+  /** Dry runs of updates in place were made. */
   | {
       readonly kind: 'inPlace';
       readonly revision: string;
@@ -44,12 +47,12 @@ type Outcome =
   /** A dry run had an unexpected result, so no step was attempted. */
   | { readonly kind: 'admission'; readonly mode: AdmissionFinding['mode']; readonly error: ApiError };
 
-/** How a pass ended, and when the next one follows. */
+/** How a pass ended, and when the next pass follows. */
 export type End = Outcome &
   RunResult & {
     /**
-     * What to report: an observation that was just made, or the cached one. `null` if another pass follows immediately,
-     * or if the cluster no longer exists.
+     * What to report: a fresh observation, or the cached one. `null` if another pass follows immediately, or if the
+     * cluster no longer exists.
      */
     readonly report: Observation | 'cached' | null;
   };
@@ -57,10 +60,10 @@ export type End = Outcome &
 export const nothingToReport: End = { kind: 'nothing', report: null };
 /** Another pass follows immediately. */
 export const again = { report: null, requeueAfterMilliseconds: 0 } as const;
-/** The delay after a fresh read vetoed a step. Usually a watch event arrives earlier. */
+/** The delay before the next pass if a fresh read did not allow the step. Usually a watch event arrives earlier. */
 export const vetoed: RunResult = { requeueAfterMilliseconds: 1000 };
 
-/** Identifies a step when its failures are counted. */
+/** The name under which failures of a step are counted. */
 export const identityOfStep = (step: Step, { objects: { statefulSet } }: Observation): string =>
   stepIdentity(step, statefulSet?.updateRevision ?? '');
 
@@ -74,7 +77,7 @@ export const tooSlow = (step: Step, observation: Observation): StepFailure => ({
     'reading everything again, writing the intent and sending the step took longer than --confirmation-timeout allows',
 });
 
-/** The API server's response as the failure of a step. Without one, no step can be decided. */
+/** A failure of a step, made from the API server's response. `step` is `null` if no step could be decided. */
 export const refusedBy = ({ message, retryAfterSeconds }: ApiError, step: string | null): StepFailure => ({
   ...firstFailure,
   step,
@@ -84,14 +87,17 @@ export const refusedBy = ({ message, retryAfterSeconds }: ApiError, step: string
 });
 
 /**
- * The end of a pass after the API server refused a request: no step may be done before that is reported. Throws any
- * other error, for example a shutdown or a lost lease. Without a step the pass rejects once that is reported.
+ * Ends the pass because the API server refused a request. No step may be performed before the refusal is reported.
+ * Throws any other error, for example after a shutdown or a lost lease. If `step` is `null`, the pass rejects once the
+ * refusal is reported.
  */
 export function failedBy(error: unknown, { context, signal }: Pass, step: string | null): End {
   if (!(error instanceof ApiError) || signal.aborted || !context.isLeading()) throw error;
   return { kind: 'failed', report: 'cached', failure: refusedBy(error, step), ...(step === null && { error }) };
 }
 
-/** An update in place of a primary that has replicas. Replacing its pod would have required a switchover. */
+/**
+ * Whether the step updates in place a primary that has replicas. Replacing its pod would have required a switchover.
+ */
 export const sparesSwitchover = (step: Step, { cluster }: Observation['objects']): boolean =>
   step.kind === 'updateInPlace' && cluster.replicas > 1 && step.targets[0].ordinal === cluster.primaryIndex;

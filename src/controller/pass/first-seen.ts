@@ -8,10 +8,11 @@ import { whileOutstanding } from '../questions/questions.ts';
 import { type ObservedFacts, waitedOnRequest } from './collect-facts.ts';
 import type { Memory, Seen } from './memory.ts';
 
-// When facts were first seen, for times in the status that do not depend on when it is written.
+// When facts were first seen, so that times in the status do not depend on when the status is written.
 
 /**
- * The update revision may change several times before the status is written, and MOCO may revert a change immediately.
+ * Records the update revision at every observation, because it may change several times before the status is written,
+ * and because MOCO may revert a change immediately.
  */
 export function revisionSeen(
   before: Seen['updateRevision'],
@@ -38,7 +39,7 @@ export const firstSeen = (
   completed: completedAfter(facts, decision, memory.seen, now),
 });
 
-/** A complete rollout is remembered even if another one begins before the status is written. */
+/** Remembers that a rollout is complete, even if the next one begins before the status is written. */
 function completedAfter(
   { objects, rollout }: ObservedFacts,
   { complete }: Decision,
@@ -51,8 +52,8 @@ function completedAfter(
 }
 
 /**
- * A due step does not end the current hold, nor do the reads before it: the hold continues if the step is not done. A
- * hold that covers another one does not end that one.
+ * The current hold does not end when a step becomes due or while the step is confirmed, because the hold continues if
+ * the step is not performed. If a hold covers an earlier one, the earlier one does not end.
  */
 function holdingAfter(
   { hold, step, beneath }: Decision,
@@ -62,7 +63,7 @@ function holdingAfter(
   sinceMilliseconds: number,
 ): Pick<Seen, 'holding' | 'earlier'> {
   if (hold === null) return step.kind === 'none' ? { holding: null, earlier: [] } : { holding, earlier };
-  if (whileOutstanding(hold.rule) === 'the hold before') return { holding, earlier };
+  if (whileOutstanding(hold.rule) === 'the previous hold') return { holding, earlier };
   const isCovered = shown !== undefined && beneath.some(({ rule }) => rule === shown.rule);
   const known = [
     ...(holding === null ? [] : [holding]),
@@ -96,7 +97,7 @@ function switchedOverAfter({ objects, rollout }: ObservedFacts, memory: Memory, 
 
 /**
  * A rollout makes progress when another member reaches the update revision or participates, when a step is done, or
- * when a user resumes it. A container that crashes repeatedly is not progress.
+ * when a user resumes the rollout. A container that keeps crashing is not progress.
  */
 function progressAfter(
   { objects, rollout }: ObservedFacts,

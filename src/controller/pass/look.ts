@@ -7,12 +7,10 @@ import { type Observation, observeCached } from './observe.ts';
 import type { Pass } from './pass.ts';
 import { rememberAnswers, rememberSeen } from './remember.ts';
 
-// Observes a cluster, and asks what the decision lacks.
+// Observes a cluster, and asks the questions that the decision leaves open.
 //
-//     observe ---> decision.asks? --no--> continue with the decision
-//        ^               |
-//        |              yes: the first question of the table (questions/questions.ts)
-//        +--- answer ----+
+// observe ---> decision.asks? --no--> continue with the decision ^               |
+// |              yes: the first question of the table (questions/questions.ts) +--- answer ----+
 
 /** Observes the cached objects. `null` if there is no such cluster. */
 export function look(pass: Pass): Observation | null {
@@ -21,9 +19,9 @@ export function look(pass: Pass): Observation | null {
 }
 
 /**
- * Observes, asks what the decision lacks, and observes again after each answer, until nothing is left to ask. Questions
- * are asked in the order of the table, and each kind at most once in a pass. Questions for the same hold before the
- * step are asked together. Rejects with `ApiError`: then no step is done.
+ * Observes the cluster, asks what the decision lacks, and observes again after each answer, until no question is open.
+ * Questions are asked in the order of the table, and each kind at most once in a pass. Questions that are asked while
+ * users see the previous hold are asked together. Rejects with `ApiError`; the pass then performs no step.
  */
 export async function lookAndAsk(pass: Pass<ClusterApi>): Promise<Observation | null> {
   let observed = forgetUnasked(pass, look(pass));
@@ -34,7 +32,7 @@ export async function lookAndAsk(pass: Pass<ClusterApi>): Promise<Observation | 
     if (first === undefined) return observed;
     const kinds = [first, ...(isLast(first) ? others.filter(isLast) : [])];
     for (const kind of kinds) left.delete(kind);
-    // Other clusters may have decided in the meantime, and two must not use the same slot.
+    // Other clusters may have made decisions in the meantime, and two clusters must not use the same slot.
     if (rowOf(first).inTurn && keepsTurn(observed?.decision.hold?.rule)) {
       observed = look(pass);
       if (keepsTurn(observed?.decision.hold?.rule)) pass.context.fleet.setAsking(pass.key, true);
@@ -46,10 +44,10 @@ export async function lookAndAsk(pass: Pass<ClusterApi>): Promise<Observation | 
   }
 }
 
-/** It is asked only once nothing else holds the step. */
-const isLast = (kind: QuestionKind): boolean => rowOf(kind).status.whileOutstanding === 'the hold before';
+/** Whether the question is asked only when nothing else holds the step. */
+const isLast = (kind: QuestionKind): boolean => rowOf(kind).status.whileOutstanding === 'the previous hold';
 
-/** Asks in parallel. A question without a new answer is left out. */
+/** Asks questions in parallel. The result contains only questions with a new answer. */
 async function answersTo(
   kinds: readonly QuestionKind[],
   observed: Observation,

@@ -9,17 +9,19 @@ import { type KnownPolicies, noPoliciesKnown } from '../facts/gone-policies.ts';
 import type { UnreportedStep } from '../facts/last-step.ts';
 import { type Answers, noAnswers } from '../questions/questions.ts';
 
-// Everything that is remembered of one cluster, grouped by who sets it, with when each entry ends.
+// Everything that is remembered about one cluster, grouped by the code that sets it, and how long each entry is kept.
 
-/** The API server's refusal to evict. It counts as long as the budgets do not change. */
+/** The API server's refusal of an eviction. It counts until a budget changes. */
 export interface Refusal {
   readonly message: string;
   readonly atMilliseconds: number;
-  /** The resourceVersions of the budgets at that time, by name. */
+  /** The resourceVersions of the budgets at the time of the refusal, by name. */
   readonly budgets: ReadonlyMap<string, string>;
 }
 
-/** The API server's message if its CRD did not know all fields of a status, and whether that status had an intent. */
+/**
+ * The API server's message if its CRD lacks fields that a status contains, and whether that status contained an intent.
+ */
 export interface StatusRefusal {
   readonly message: string;
   readonly withIntent: boolean;
@@ -27,11 +29,12 @@ export interface StatusRefusal {
 }
 
 /**
- * How long no step is attempted and no status of the same kind is written after the API server has refused a status.
+ * After the API server has refused a status, no step is attempted for this time, and no status of the same kind is
+ * written.
  */
 const refusalMilliseconds = 30_000;
 
-/** The remaining milliseconds of a status refusal; 0 if there is none. */
+/** The remaining time of a status refusal in milliseconds; 0 if there is none. */
 export const refusalStands = (refusal: StatusRefusal | null, nowMilliseconds: number): number =>
   refusal === null ? 0 : Math.max(0, refusal.atMilliseconds + refusalMilliseconds - nowMilliseconds);
 
@@ -47,92 +50,98 @@ export interface Holding {
   readonly since: string;
 }
 
-/** Set by every observation. The status may be written later, but it has to contain these times. */
+/** Set by every observation. The status may be written later, but it must contain these times. */
 export interface Seen {
-  /** Since when the facts about the objects have had their values. Each entry ends when its fact is no longer read. */
+  /** Since when each fact about the objects has had its value. A fact is forgotten when it is no longer read. */
   readonly ages: Ages;
-  /** How fast the generation of the StatefulSet grows. Starts again with another StatefulSet. */
+  /** How fast the generation of the StatefulSet grows. Measured anew if the StatefulSet is replaced. */
   readonly specWrites: SpecWrites | null;
-  /**
-   * The last update revision, and when it appeared. `changed` is `null` if it existed at the start. Replaced by the
-   * next.
-   */
+  /** The last update revision, and when it appeared. `changed` is `null` if this process has seen no change. */
   readonly updateRevision: { readonly value: string; readonly changed: RevisionChange | null } | null;
-  /** Since when the current rule has held. Ends with the hold, or once a step is done. */
+  /** Since when the current rule has held the rollout. Kept until the hold ends or a step is done. */
   readonly holding: Holding | null;
-  /** Earlier holds that the current one covers. Each ends with its hold, or once a step is done. */
+  /** Earlier holds that the current hold covers. Each is kept until it ends or a step is done. */
   readonly earlier: readonly Holding[];
-  /** The rollout that was last complete. Ends when the next one continues and the status no longer has this one. */
+  /**
+   * The last complete rollout. Kept until the next rollout has progressed and the status no longer contains this one.
+   */
   readonly completed: { readonly revision: string; readonly at: string } | null;
   /**
-   * When members first participated at an update revision, by ordinal. Each entry ends when its member is no longer
-   * updated; another revision resets all of them.
+   * When members first participated at an update revision, by ordinal. The time is kept while the member is up to date.
+   * A new revision clears all times.
    */
   readonly back: { readonly revision: string; readonly at: ReadonlyMap<number, string> };
-  /** A rollout that is not in the status yet. Ends once it is, or once no member is stale. */
+  /** A rollout that is not in the status yet. Kept until the status contains it, or until no member is stale. */
   readonly begun: { readonly revision: string; readonly at: string } | null;
-  /** When the last progress of the rollout was seen, and what it was. Ends once the status has it. */
+  /** When the rollout last made progress, and what the progress was. Kept until the status contains the progress. */
   readonly moved: { readonly revision: string; readonly seen: string; readonly at: string } | null;
-  /** When a switchover ended that the status still shows as requested. Ends once the status shows its end. */
+  /**
+   * The end of a switchover that the status still shows as requested. Kept until the status shows that it has ended.
+   */
   readonly switchedOverAt: string | null;
   /**
-   * The settings that were last in force, and the policies that have gone since. Each policy is forgotten after a
-   * minute.
+   * The settings that were last in force, and the policies that have disappeared since. Each policy is forgotten after
+   * a minute.
    */
   readonly policies: KnownPolicies;
 }
 
 /** Set at the end of a step. */
 export interface Steps {
-  /** The last step. Ends once the status has it; a later failure without effect does not replace it. */
+  /** The last step. Kept until the status contains it. A later failure without effect does not replace it. */
   readonly unreported: UnreportedStep | null;
-  /** The last step that did not happen, and when. Ends once a step happens, or once another kind of step fails. */
+  /** The last step that failed, and when. Kept until a step succeeds or a step of a different kind fails. */
   readonly failure: { readonly failure: StepFailure; readonly atMilliseconds: number } | null;
-  /** The intent that is known to be settled, whether or not its step was done. Replaced by the next one. */
+  /** The last intent that is known to be settled, whether or not its step was done. */
   readonly settledIntent: string | null;
-  /** When this process disrupted a member, by ordinal. Ends once the member's return was published. */
+  /** When this process disrupted each member, by ordinal. Kept until the metrics include the member's return. */
   readonly disruptedAtMilliseconds: ReadonlyMap<number, number>;
-  /** Replaced by the next refusal. Counts while the budgets are the same. */
+  /** The last refusal of an eviction. It counts until a budget changes. */
   readonly refusal: Refusal | null;
-  /** The last partition that this process set, and how often. Replaced by the next one. */
+  /** The partition that this process set last, and how often it has set the same one. */
   readonly lowered: Lowered | null;
-  /** The result that a release would have had, from a dry run. Ends with the next step that disrupts no member. */
+  /** Why a release would be unsafe, from its dry run. Kept until the next step that disrupts no member. */
   readonly releaseRefusal: { readonly message: string; readonly atMilliseconds: number } | null;
-  /** What recent dry runs showed about admission. Ends with one that has the expected result. */
+  /** What recent dry runs showed about admission. Kept until a dry run has the expected result. */
   readonly admissionProblem: AdmissionFinding | null;
-  /** What keeps the strategy. Replaced by the next dry run that shows it; a webhook counts for ten minutes. */
+  /** What keeps the strategy, according to the last dry run. If it is a webhook, this counts for ten minutes. */
   readonly strategyKeeper: KnownKeeper | null;
-  /** When this process set the StatefulSet to OnDelete, the newest last. Ends with a release, or the StatefulSet. */
+  /**
+   * The times at which this process set the StatefulSet to OnDelete, newest last. Kept until a release, or until the
+   * StatefulSet is replaced.
+   */
   readonly adoptions: { readonly uid: string; readonly atMilliseconds: readonly number[] } | null;
 }
 
-/** Set by the code that informs users. */
+/** Set by the code that publishes status, Events and logs. */
 interface Published {
-  /** The rule of the last Event about a hold. Ends with the hold. */
+  /** The rule of the last Event about a hold. Kept until that hold ends. */
   readonly reported: HoldRule | null;
-  /** Since when the status has unwritten changes. Ends with the write, or when there are none any more. */
+  /**
+   * Since when the status has had changes that are not written yet. Kept until the write, or until no changes are left.
+   */
   readonly changedAtMilliseconds: number | null;
-  /** A key that identifies the last logged decision. Replaced by the next one. */
+  /** A key that identifies the last decision that was logged. */
   readonly logged: string;
-  /** The overrides that have ended, if their removal was attempted. Ends with them. */
+  /** The expired overrides that this process has already tried to remove. Kept until they are gone. */
   readonly endedOverrides: string;
-  /** Ends once a status of the same kind is accepted. Counts for 30 s. */
+  /** The API server's refusal of a status. It counts for 30 s, or until a status of the same kind is accepted. */
   readonly statusRefusal: StatusRefusal | null;
 }
 
 /**
- * What this process remembers of one cluster between two passes, grouped by who sets it. All of it can be lost: a
- * process without it is slower by a read or a few seconds, but never less safe. Groups are replaced and never changed,
- * so an observation keeps the memory that it was made from. Only `pass/remember.ts` replaces them. Times are on the
- * monotonic clock unless their name says otherwise.
+ * What this process remembers about one cluster between two passes, grouped by the code that sets it. All of it can be
+ * lost: a process without it loses a few seconds or repeats a read, but is never less safe. Groups are replaced and
+ * never modified, so an observation keeps the memory that it was based on. Only `pass/remember.ts` replaces them. Times
+ * are on the monotonic clock unless their name says otherwise.
  */
 export interface Memory {
   readonly seen: Seen;
-  /** Set by a step or by the write of a status. */
+  /** Set by a step, or when a status is written. */
   readonly unseen: {
-    /** What the last step wrote. Each entry ends once the cache shows it, at the latest after 30 s. */
+    /** What the last step wrote. Each write is kept until the cache shows it, for 30 s at most. */
     readonly writes: readonly OwnWrite[];
-    /** The MySQLRollout as last written by this process. Ends once the cache has one that is as new. */
+    /** The MySQLRollout as this process last wrote it. Kept until the cache contains that version or a newer one. */
     readonly rollout: MySQLRollout | null;
   };
   /** Set by `questions`, and by `disrupt` for the dry runs of updates in place. */
@@ -141,7 +150,7 @@ export interface Memory {
   readonly published: Published;
 }
 
-/** For a cluster that is observed for the first time: it only contains what was just read. */
+/** The memory of a cluster that is observed for the first time. It contains only the given answers. */
 export const newMemory = (world: Clocks, answers: Partial<Answers> = {}): Memory => ({
   seen: {
     ages: new Ages(world),
@@ -173,7 +182,7 @@ export const newMemory = (world: Clocks, answers: Partial<Answers> = {}): Memory
   published: { reported: null, changedAtMilliseconds: null, logged: '', endedOverrides: '', statusRefusal: null },
 });
 
-/** After this time another dry run shows whether a webhook was replaced by the admission policy. */
+/** A webhook counts for this long. Then a new dry run shows whether the admission policy has replaced it. */
 const webhookCountsMilliseconds = 600_000;
 
 export interface AdmissionFinding {
@@ -188,7 +197,7 @@ export interface KnownKeeper {
   readonly atMilliseconds: number;
 }
 
-/** `null` if it is not known, or no longer known. */
+/** What keeps the strategy; `null` if it is unknown, or if the answer is too old. */
 export function keeperKnown(known: KnownKeeper | null, nowMilliseconds: number): StrategyKeeper | null {
   const isOld = known !== null && nowMilliseconds - known.atMilliseconds > webhookCountsMilliseconds;
   return known === null || (known.keeper === 'webhook' && isOld) ? null : known.keeper;

@@ -15,9 +15,7 @@ import type { Pass } from './pass.ts';
 
 // Observes a cluster: facts from objects, memory and clock, and the decision that follows. It is pure.
 
-/**
- * The facts about a cluster at one moment, the decision, and the memory of the cluster including what was just seen.
- */
+/** The facts about a cluster at one moment, the decision, and the cluster's memory, including what was just seen. */
 export interface Observation extends ObservedFacts {
   readonly decision: Decision;
   readonly memory: Memory;
@@ -28,13 +26,13 @@ export interface Observation extends ObservedFacts {
   readonly nowMilliseconds: number;
 }
 
-/** Observes a cluster from objects that were just read, which show all own writes, and from the given answers. */
+/** Observes a cluster from freshly read objects and the given answers. Such objects show all writes of this process. */
 export const observeLive = (pass: Pass, live: LiveObjects, answers: Answers = pass.memory.answers): Observation =>
   observe({ ...pass, memory: { ...pass.memory, answers } }, live, [], pass.memory.unseen);
 
 /**
- * Observes a cluster from the cache. The MySQLRollout may come from a write of this process. `null` if there is no such
- * cluster.
+ * Observes a cluster from the cache. The MySQLRollout may come from a write of this process. `null` if the cache has no
+ * such cluster.
  */
 export function observeCached(pass: Pass): Observation | null {
   const { key, memory, context } = pass;
@@ -48,7 +46,7 @@ export function observeCached(pass: Pass): Observation | null {
   });
 }
 
-/** Changes nothing. `awaited` are the writes of this process that the objects do not show yet. */
+/** Changes nothing. `awaited` contains the writes of this process that the objects do not show yet. */
 function observe(
   { memory, context }: Pass,
   { objects, rollout }: LiveObjects,

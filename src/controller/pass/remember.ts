@@ -4,7 +4,7 @@ import type { World } from '../../base/world.ts';
 import { isAdopted } from '../../core/adoption.ts';
 import type { Step } from '../../core/decision.ts';
 import type { StepFailure } from '../../core/snapshot.ts';
-import { isDisruptive, ruleOf } from '../../core/step.ts';
+import { type DisruptiveStep, isDisruptive, replacesForRevision, ruleOf } from '../../core/step.ts';
 import { admissionNotInForce, releaseUnsafe } from '../../objects/strategy.ts';
 import { loweredTo } from '../facts/contention.ts';
 import { isFailedTry, type UnreportedStep, unreported } from '../facts/last-step.ts';
@@ -29,7 +29,7 @@ function put(memory: Memory, groups: Partial<Memory>): void {
   Object.assign(memory, groups);
 }
 
-/** Remembers what an observation saw. Nothing else may be remembered between the observation and this call. */
+/** Remembers what an observation saw. Between the observation and this call, nothing else may be remembered. */
 export function rememberSeen(memory: Memory, observation: Observation): Observation {
   const { seen, unseen } = observation.memory;
   put(memory, { seen, unseen });
@@ -40,12 +40,12 @@ export function rememberAnswers(memory: Memory, answers: Partial<Answers>): void
   put(memory, { answers: { ...memory.answers, ...answers } });
 }
 
-/** Remembers that no intent blocks the next step, and that a MySQLRollout exists. */
+/** Remembers that a MySQLRollout exists, and that no earlier intent prevents the next step. */
 export function rememberPrepared(memory: Memory): void {
   if (memory.steps.failure?.failure.step === null) put(memory, { steps: { ...memory.steps, failure: null } });
 }
 
-/** Remembers what later passes need to know about this one. */
+/** Remembers how the pass ended, as far as later passes need it. */
 export function remember(memory: Memory, end: End, world: World): void {
   const now = world.monotonic();
   const { steps } = memory;
@@ -127,12 +127,19 @@ function afterDisruption(steps: Steps, acted: Acted, now: number): Steps {
       },
       result,
       revision: intent.revision,
-      // Writing a partition has one target, the StatefulSet, which then replaces the members.
-      disrupted: ['delete', 'evict', 'restore'].includes(step.kind) ? done.length : isLowered ? step.targets.length : 0,
+      disrupted: disruptedBy(step, acted),
       sparesSwitchover: sparesSwitchover(step, objects),
       demotion: demotionOf(step, intent.at),
     },
   };
+}
+
+/** How many members the step replaces for the rollout. */
+function disruptedBy(step: DisruptiveStep, { result, done }: Acted): number {
+  if (!replacesForRevision(step.kind, ruleOf(step))) return 0;
+  if (step.kind !== 'setPartition') return done.length;
+  // Lowering the partition writes only the StatefulSet, but the StatefulSet then replaces the member in `targets`.
+  return result === 'done' ? step.targets.length : 0;
 }
 
 function rememberDryRuns(memory: Memory, revision: string, dryRuns: readonly InPlaceDryRun[]): void {
@@ -140,7 +147,7 @@ function rememberDryRuns(memory: Memory, revision: string, dryRuns: readonly InP
 }
 
 function demotionOf(step: Acted['step'], askedAt: string): UnreportedStep['demotion'] {
-  // The switchover of a former primary is complete.
+  // The switchover is complete, so removing the demotion of the former primary does not withdraw it.
   if (step.kind === 'undemote' && step.reason === 'NoLongerPrimary') return null;
   if (step.kind === 'undemote') return isFailedTry(step.reason) ? 'timedOut' : 'takenBack';
   if (step.kind !== 'demote') return null;
@@ -148,7 +155,10 @@ function demotionOf(step: Acted['step'], askedAt: string): UnreportedStep['demot
   return { askedAt, pod: { name, uid } };
 }
 
-/** After a step that does not disrupt a member. Its success shows in the object and is not written to the status. */
+/**
+ * The memory after a step that disrupts no member. The object that the step wrote shows its success, so the status does
+ * not.
+ */
 function afterAdjustment(steps: Steps, { step, result, message, failure }: Acted, world: World): Steps {
   const now = world.monotonic();
   const unsafe = failure?.reason === releaseUnsafe ? failure.message : null;
@@ -178,24 +188,24 @@ function afterAdjustment(steps: Steps, { step, result, message, failure }: Acted
 }
 
 /**
- * Why the same step must not be retried immediately. `null` if nothing prevents that, `passing` if a watch event will
- * trigger the retry.
+ * Why the same step must not be retried immediately. `null` if nothing prevents a retry. `passing` if a watch event
+ * will trigger the retry.
  */
 function failureOf(acted: Acted): StepFailure | 'passing' | null {
   const { observation, step, failure, result, tooLate } = acted;
   if (tooLate) return tooSlow(step, observation);
   if (result === 'conflict' && isDisruptive(step)) return 'passing';
   if (failure === null) return null;
-  // A refusal because of a budget becomes a hold that says when to retry. Without a budget there is no such hold.
+  // If the cluster has a budget, a refused eviction becomes a hold that says when to retry.
   if (isRefusedByBudget(step, acted) && observation.snapshot.budgets.length > 0) return null;
-  // The result of a dry run is a separate fact: the core decides what it means and when to retry. If the StatefulSet is
-  // already adopted, the core assumes its strategy and ignores the dry run.
+  // The result of a dry run is a separate fact, and the core decides what it means and when to retry. If the
+  // StatefulSet is already adopted, the core assumes OnDelete and ignores that fact.
   if (failure.reason === releaseUnsafe) return 'passing';
   if (failure.reason === admissionNotInForce && !isTakenForGranted(step, observation)) return 'passing';
   return refusedBy(failure, identityOfStep(step, observation));
 }
 
-/** Whether the StatefulSet is already adopted, so that its strategy has to be OnDelete. */
+/** Whether the StatefulSet is already adopted, so that its strategy must be OnDelete. */
 const isTakenForGranted = (step: Step, { objects: { statefulSet } }: Observation): boolean =>
   step.kind === 'setStrategy' && step.newPods === 'UpdateRevision' && isAdopted(statefulSet);
 
@@ -204,10 +214,10 @@ function failureAfter({ failure: before }: Steps, failure: StepFailure, now: num
   return { failure: { ...failure, tries }, atMilliseconds: now };
 }
 
-/** Remembers a written status: `kept` is what the API server stored. */
+/** Remembers a written status. `kept` is the object that the API server stored. */
 export function rememberWritten(memory: Memory, kept: MySQLRollout): void {
   const { steps, published } = memory;
-  // A status without an intent does not show whether one with an intent would be accepted.
+  // If a status without an intent is accepted, that does not show whether a status with an intent would be accepted.
   const isAccepted = kept.status?.intent !== undefined || published.statusRefusal?.withIntent === false;
   put(memory, {
     unseen: { ...memory.unseen, rollout: kept },
@@ -224,7 +234,7 @@ export function rememberPublished(memory: Memory, changed: Partial<Memory['publi
   put(memory, { published: { ...memory.published, ...changed } });
 }
 
-/** Remembers that the return of these members was published. */
+/** Remembers that the metrics already count the return of these members. */
 export function rememberReturned(memory: Memory, returned: readonly number[]): void {
   if (returned.length === 0) return;
   const away = [...memory.steps.disruptedAtMilliseconds].filter(([ordinal]) => !returned.includes(ordinal));

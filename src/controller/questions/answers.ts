@@ -1,13 +1,19 @@
-// The last answer to a question, and since when the answers have been unknown.
+// The last answer to a question, and since when every answer has been unusable.
 
-/** After a longer pause an answer belongs to another step. */
+/**
+ * If more time than this lies between two answers, the second one starts a new series, because it belongs to a
+ * different step.
+ */
 export const seriesMilliseconds = 60_000;
 
-/** The last answer to a question that is asked again and again, on the monotonic clock. */
+/** The last answer to a question that is asked repeatedly. Times are on the monotonic clock. */
 export interface Answered<Reading extends { readonly kind: string }> {
   readonly reading: Reading;
   readonly atMilliseconds: number;
-  /** The first of the consecutive unknown readings; `null` if the last one is not unknown. */
+  /**
+   * The time of the first unknown reading in the current unbroken series of unknown readings. `null` if the last
+   * reading is known.
+   */
   readonly unknownSinceMilliseconds: number | null;
 }
 

@@ -15,13 +15,14 @@ import type { Cache } from '../../objects/cache.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
+import type { KnownNodes } from '../facts/known-nodes.ts';
 import type { Settings } from '../facts/settings-in-force.ts';
 import type { MocoReader } from './moco-lease.ts';
 import type { RecentNodes } from './recent-nodes.ts';
 
-// What a question is given, and the type of a row in the table of questions.
+// The inputs of a question, and the type of a row in the table of questions.
 
-/** The sources besides the API server. */
+/** Where answers come from, apart from the API server. */
 export interface Sources {
   readonly cache: Pick<Cache, 'settingsSources' | 'replicaClustersAt'>;
   readonly delays: DelayReader;
@@ -35,16 +36,17 @@ export interface Sources {
     forget(key: string): void;
   };
   readonly nodes: RecentNodes;
+  readonly knownNodes: KnownNodes;
   /**
-   * Nodes and PersistentVolumes have no namespace, so a controller that is limited to some namespaces may lack the
-   * right to read them.
+   * Whether the controller is limited to some namespaces. It may then lack the right to read nodes and
+   * PersistentVolumes, which have no namespace.
    */
   readonly mayLackNodes: boolean;
-  /** Whether dry runs find out if the next pods of members are admitted (`--dry-run-pods`). */
+  /** Whether dry runs check that the next pods of members are admitted (`--dry-run-pods`). */
   readonly triesPods: boolean;
 }
 
-/** A cluster at its last observation, and the decision. */
+/** The last observation of a cluster, with the decision. */
 export interface Observed {
   readonly objects: ClusterObjects;
   readonly rollout: MySQLRollout | null;
@@ -54,7 +56,7 @@ export interface Observed {
   readonly decision: Decision;
   readonly heldForSeconds: number;
   readonly now: string;
-  /** On the monotonic clock. */
+  /** The time of the observation on the monotonic clock. */
   readonly nowMilliseconds: number;
 }
 
@@ -74,7 +76,7 @@ export interface Asking<Api extends ClusterReader = ClusterReader> {
   readonly signal: AbortSignal;
 }
 
-/** Asks, and notes how long that took. Rejects as `ask` does. */
+/** Asks the question and records how long the answer took. If `ask` rejects, rejects with the same error. */
 export async function timed<Answer>(
   question: QuestionKind,
   { world, metrics }: Pick<Asking, 'world' | 'metrics'>,
@@ -86,14 +88,14 @@ export async function timed<Answer>(
   return answer;
 }
 
-/** Inputs of facts besides the answer. */
+/** Everything apart from the answer from which a row derives its facts. */
 export interface Given {
   readonly key: string;
   readonly objects: ClusterObjects;
   readonly rollout: MySQLRollout | null;
   readonly policy: RolloutPolicy;
   readonly settings: Pick<Settings, 'checks'>;
-  readonly sources: Pick<Sources, 'mysql'> & {
+  readonly sources: Pick<Sources, 'mysql' | 'knownNodes'> & {
     readonly cache: Pick<Cache, 'replicaClustersAt'>;
     readonly checks: Pick<Sources['checks'], 'factsFor'>;
   };
@@ -101,10 +103,10 @@ export interface Given {
   readonly nowMilliseconds: number;
 }
 
-/** Fields of a status. One that is `undefined` is left out. */
+/** Fields of a status. An `undefined` field is left out. */
 export type Fields<Of> = { readonly [Field in keyof Of]?: Of[Field] | undefined };
 
-/** What a confirmation asks, and how many requests to the API server that takes. */
+/** How a confirmation asks a question, and how many requests to the API server that takes. */
 export interface Confirmation<Answer> {
   readonly requests: number;
   /** Rejects with `ApiError`. */
@@ -112,8 +114,8 @@ export interface Confirmation<Answer> {
 }
 
 /**
- * A row of the table: everything about one kind of question except the rules that ask it, which are in the core. The
- * texts are for SPEC.md.
+ * A row of the table: everything about one kind of question, except the rules that need its answer, which belong to the
+ * core. SPEC.md shows the texts.
  */
 export interface Row<
   Kind extends QuestionKind,
@@ -121,52 +123,58 @@ export interface Row<
   Facts extends Partial<ClusterSnapshot> = object,
   Member extends Partial<MemberFacts> = object,
 > {
-  /** Who is asked, and what. */
+  /** Who is asked, and for what. */
   readonly asks: string;
   /** How old an answer may be. */
   readonly lasts: string;
-  /** What the absence of an answer means. */
+  /** What a missing answer means. */
   readonly silence: string;
-  /** The answer before anything is known. */
+  /** The value before the question is first asked. */
   readonly initial: Answer;
-  /** Asking uses the cluster's turn in the fleet, so the decision to ask is made again right before. */
+  /**
+   * The question is asked only when it is the cluster's turn in the fleet. So the cluster decides again right before
+   * asking.
+   */
   readonly inTurn?: true;
   /**
-   * Resolves to the answer, or to `null` if nothing new is known yet. Rejects with `ApiError`: then this pass does no
-   * step. A row without this is only asked before a write.
+   * Resolves to the answer, or to `null` if there is nothing new yet. Rejects with `ApiError`; the pass then performs
+   * no step. If a row has no `ask`, its question is asked only in confirmations.
    */
   ask?(question: QuestionOf<Kind>, asking: Asking<ClusterApi>, before: Answer): Promise<Answer | null>;
-  /** What is kept of the answer while the core does not ask. Without this an answer stays until the next one. */
+  /**
+   * Returns what to keep of the answer while the core does not ask the question. Without `keep`, an answer is kept
+   * until the next one.
+   */
   keep?(answer: Answer, observed: Observed): Answer;
-  /** The facts that follow from the answer. Whatever was not asked is stated as unknown. */
+  /** The facts that follow from the answer. Every fact that the answer does not contain must be unknown. */
   facts(answer: Answer, given: Given): Facts;
-  /** The same for each member. `cluster` has the facts of all rows. */
+  /** The facts about each member. `cluster` contains the facts of all rows. */
   memberFacts?(answer: Answer, given: Given, cluster: Partial<ClusterSnapshot>): (pod: PodRecord) => Member;
-  /** How it is asked again right before the write of a step. `null`: its last answer counts. */
+  /** How the question is asked again right before a step is written. If this is `null`, the last answer counts. */
   confirm: {
     /**
-     * `beforeClock`: members may take longer than a confirmation lasts. `withObjects`: in parallel with the objects of
-     * the cluster.
+     * A `beforeClock` question is asked before the confirmation's time limit starts, because members may take longer. A
+     * `withObjects` question is asked in parallel with the reads of the cluster's objects.
      */
     readonly order: 'beforeClock' | 'withObjects';
     plan(question: QuestionOf<Kind>, asking: Omit<Asking, 'api'>, before: Answer): Confirmation<Answer>;
-    /** The answer counts in this confirmation alone. */
+    /** The answer counts in this confirmation only. */
     readonly isForgotten?: true;
-    /** The step depends on something that was not asked. */
+    /** Whether the step now depends on something that this confirmation did not ask. */
     isOvertaken?(answer: Answer, objects: ClusterObjects, sources: Sources): boolean;
   } | null;
-  /** What users see. */
+  /** What users see in the status. */
   status: {
     /**
-     * While the answer is outstanding: the hold of the rule that asks, the hold before it, or nothing, since the answer
-     * starts another pass at once.
+     * What users see until the answer arrives: the hold of the rule that needs the answer, the previous hold, or
+     * nothing because the answer starts another pass at once.
      */
-    readonly whileOutstanding: 'its hold' | 'the hold before' | 'nothing';
-    /** Fields of the status. */
+    readonly whileOutstanding: 'its hold' | 'the previous hold' | 'nothing';
+    /** The fields of the status that show the answer. */
     readonly shows?: string;
     fields?(answer: Answer, observed: Observed): Fields<RolloutStatus>;
     memberFields?(answer: Answer, observed: Observed, ordinal: number): Fields<MemberStatus>;
-    /** Seconds until these fields change by themselves. */
+    /** Seconds until these fields change without a new answer; `null` if they do not. */
     changesInSeconds?(observed: Observed): number | null;
   };
 }

@@ -10,13 +10,13 @@ import type { CheckMetrics } from '../../telemetry/runtime-metrics.ts';
 import { type Answered, answered, answerFacts } from './answers.ts';
 import type { Row } from './asking.ts';
 
-// The question `checks`: asks Prometheus, in the background and for all clusters.
+// The question `checks`: asks Prometheus in the background, for all clusters.
 
 export const checks: Row<'checks', null, Pick<ClusterSnapshot, 'checks'>> = {
-  asks: 'Prometheus: the queries of `checks`. No pass waits for the answer, which starts another pass',
+  asks: 'Prometheus: the queries of `checks`. No pass waits for the answer; its arrival starts another pass',
   lasts: `${freshSeconds} s before a step, ${askAgainSeconds} s while the cluster is watched`,
   silence: 'no step that replaces a working member; a soak continues for a while',
-  // `Checks` has the answers.
+  // `Checks` stores the answers.
   initial: null,
   ask: (_, { key, observed: { settings, objects }, sources }) => {
     sources.checks.ask(key, aboutMembers(settings.checks, objects));
@@ -29,7 +29,7 @@ export const checks: Row<'checks', null, Pick<ClusterSnapshot, 'checks'>> = {
   status: { whileOutstanding: 'nothing' },
 };
 
-/** The query names the pods, so an answer about other pods does not count. */
+/** The query contains the names of the pods, so that answers about other pods do not count. */
 function aboutMembers(all: readonly Check[], { pods, statefulSet }: ClusterObjects): readonly Check[] {
   const at = (isUpdated: boolean): readonly string[] =>
     pods
@@ -44,9 +44,9 @@ interface KnownAnswer extends Answered<CheckReading> {
 }
 
 /**
- * The last answers to the checks of all clusters. No pass waits for Prometheus: it asks, and the answer queues the
- * cluster. So a slow answer delays no other cluster. All of it can be lost: a check is asked again before the next
- * step.
+ * The last answers to the checks of all clusters. No pass waits for Prometheus: this class asks in the background and
+ * queues the cluster once it has the answers. So a slow answer delays no other cluster. All answers can be lost,
+ * because each check is asked again before the next step.
  */
 export class Checks {
   readonly #read: CheckReader;
@@ -54,10 +54,10 @@ export class Checks {
   readonly #metrics: CheckMetrics;
   readonly #answered: (key: string) => void;
   readonly #known = new Map<string, ReadonlyMap<string, KnownAnswer>>();
-  /** Answers that are awaited. A late answer that is no longer awaited is dropped. */
+  /** The cluster's current round of questions. An answer from an earlier round is dropped. */
   readonly #asking = new Map<string, symbol>();
 
-  /** `answered` is called with the cluster once all of its checks have an answer. */
+  /** `answered` is called with the cluster once all of its checks have been answered. */
   constructor(read: CheckReader, world: World, metrics: CheckMetrics, answered: (key: string) => void) {
     this.#read = read;
     this.#world = world;
@@ -74,7 +74,7 @@ export class Checks {
     });
   }
 
-  /** Asks all checks of the cluster in parallel, unless they are being asked already. */
+  /** Queries all checks of the cluster in parallel, unless a query is under way. */
   ask(key: string, checks: readonly Check[]): void {
     if (this.#asking.has(key)) return;
     const question = Symbol(key);
@@ -82,7 +82,9 @@ export class Checks {
     void this.#ask(key, checks, question);
   }
 
-  /** A step was done, or the cluster is gone: no earlier answer counts for the next step. */
+  /**
+   * Drops the answers because a step was done or the cluster is gone. Earlier answers do not count for the next step.
+   */
   forget(key: string): void {
     this.#known.delete(key);
     this.#asking.delete(key);
@@ -118,8 +120,8 @@ export type CheckReader = (
 ) => Promise<CheckReading>;
 
 /**
- * As in an alerting rule, any series in the answer fails the check. If the check sets `noData`, a second query
- * finds out whether data are missing. `query` is `null` without a Prometheus.
+ * A check fails if its query returns any series, as an alerting rule fires. If the check sets `noData`, a second query
+ * finds out whether data is missing. `query` is `null` without a Prometheus.
  */
 export function prometheusChecks(query: PrometheusQuery | null): CheckReader {
   return async (check, cluster) => {
@@ -140,7 +142,7 @@ export function prometheusChecks(query: PrometheusQuery | null): CheckReader {
   };
 }
 
-/** The first selector of a query that has no series; `null` if each of them has one. */
+/** The first selector of a query that matches no series; `null` if each selector matches one. */
 async function missingIn(text: string, query: PrometheusQuery): Promise<string | null> {
   const data = missingDataOf(text);
   const [first] = data === null ? [] : await query(data.query);

@@ -4,18 +4,18 @@ import type { MemberFacts } from '../../core/snapshot.ts';
 import { type Answered, answered, answerFacts } from './answers.ts';
 import type { Asking, Row } from './asking.ts';
 
-// The question `clones`: asks the agents of replicas that are not ready whether they clone.
+// The question `clones`: asks the agents of replicas that are not ready whether the replica is cloning its data.
 
-/** The last answer about each replica, by the uid of its pod. */
+/** The last answer of each replica, by the uid of its pod. */
 type KnownClones = ReadonlyMap<string, KnownClone>;
 
 interface KnownClone extends Answered<CloneReading> {
-  /** Since when its progress has not changed; `null` if that is unknown. */
+  /** Since when the progress of the clone has not changed; `null` if that is unknown. */
   readonly unchangedSinceMilliseconds: number | null;
 }
 
 export const clones: Row<'clones', KnownClones, object, Pick<MemberFacts, 'clone'>> = {
-  asks: 'the agents of replicas that run and are not ready: whether they clone (two GETs of at most 1 s each); with `ReplicationFacts` the mysqld of one that clones: how far it is',
+  asks: 'the agents of replicas that run and are not ready: whether they clone (two GETs of at most 1 s each); with `ReplicationFacts` also the mysqld of a cloning replica: how far along the clone is',
   lasts: `${freshCloneSeconds} s; ${cloneAgainSeconds} s while it clones`,
   silence: 'the replica is not restarted until its mysqld has not been ready for `progressDeadlineSeconds`',
   initial: new Map(),
@@ -37,7 +37,7 @@ export const clones: Row<'clones', KnownClones, object, Pick<MemberFacts, 'clone
   status: { whileOutstanding: 'its hold' },
 };
 
-/** Asks the agents in parallel, and keeps the answers about other replicas that still exist. Never rejects. */
+/** Asks the agents in parallel. Keeps earlier answers about other replicas that still exist. Never rejects. */
 async function readClones(
   ordinals: readonly number[],
   { key, observed, sources, world, log, signal }: Omit<Asking, 'api'>,
@@ -67,7 +67,10 @@ async function readClones(
   return known;
 }
 
-/** An answer without progress is no evidence that nothing advances. */
+/**
+ * Since when the progress has not changed. `null` if the answer contains no progress, because the clone may not be
+ * stuck.
+ */
 function unchangedSince(reading: CloneReading, earlier: KnownClone | undefined, now: number): number | null {
   if (reading.kind !== 'cloning' || reading.progress === undefined) return null;
   const before = earlier?.reading.kind === 'cloning' ? earlier.reading.progress : undefined;

@@ -4,15 +4,15 @@ import type { ClusterApi } from '../../objects/cluster-client.ts';
 import { type Asking, type Row, type Sources, timed } from './asking.ts';
 import { type Answers, rowOf } from './questions.ts';
 
-// What is asked again right before the write of a step.
+// The questions that are asked again right before a step is written.
 
 type Order = NonNullable<Row<QuestionKind, unknown>['confirm']>['order'];
 
-/** What is asked again right before the write of a step. */
+/** The questions that are asked again right before a step is written. */
 export interface AskedAgain {
-  /** Requests to the API server. */
+  /** How many requests to the API server the questions take. */
   readonly requests: number;
-  /** Asks the questions that have this place in the order, in parallel. Rejects with `ApiError`. */
+  /** Asks all questions with this `order` in parallel. Rejects with `ApiError`. */
   readonly ask: (order: Order, api: ClusterApi) => Promise<Partial<Answers>>;
 }
 
@@ -33,11 +33,11 @@ export function asksAgain(questions: readonly Question[], asking: Omit<Asking, '
   };
 }
 
-/** The answers except those that count in one confirmation only. */
+/** The answers without those that count only in this confirmation. */
 export const toRemember = (answers: Partial<Answers>): Partial<Answers> =>
   Object.fromEntries(entriesOf(answers).filter(([kind]) => !rowOf(kind).confirm?.isForgotten));
 
-/** Whether the step depends on something that was not asked. */
+/** Whether the step now depends on something that this confirmation did not ask. */
 export const isOvertaken = (answers: Partial<Answers>, objects: ClusterObjects, sources: Sources): boolean =>
   entriesOf(answers).some(([kind, answer]) => rowOf(kind).confirm?.isOvertaken?.(answer, objects, sources) === true);
 

@@ -1,33 +1,36 @@
+import { type DueRecord, isSameRecord, recordAfter } from '../../core/data.ts';
 import type { DataRecord } from '../../core/snapshot.ts';
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import { persistentVolumeClaims } from '../../kube/resource.ts';
-import { dataClaimOf, isSameRecord } from '../../moco/data-record.ts';
-import { projectClaim, statefulSetName } from '../../moco/projections.ts';
+import { dataClaimOf } from '../../moco/data-record.ts';
+import { statefulSetName } from '../../moco/names.ts';
+import { projectClaim } from '../../moco/projections.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { Asking, Row } from './asking.ts';
 
-// The question `data`: reads and writes the record of each member's data on its claim.
+// The question `data`: each member's claim records which mysqld has used the data. The record is read, and written if
+// needed.
 
-/** The record on a claim, and when it was read, on the monotonic clock. */
+/** The record on a claim, and the time on the monotonic clock at which it was read. */
 interface KnownRecord {
   readonly record: DataRecord | null;
   readonly atMilliseconds: number;
-  /** When the API server last refused a note, or `null`. */
+  /** When the API server last refused to store the record, or `null`. */
   readonly refusedAtMilliseconds: number | null;
 }
 
-/** By ordinal. */
+/** The records by ordinal. */
 type KnownRecords = ReadonlyMap<number, KnownRecord>;
 
-/** After this time a refused note is tried again. */
+/** A refused write is retried after this time. */
 const refusedMilliseconds = 30_000;
 
-/** The records on claims: reads them, and notes what they lack. */
+/** Reads the records on claims, and adds what is missing in them. */
 export const data: Row<'data', KnownRecords, { readonly dataRecords: ClusterDataRecords }> = {
-  asks: 'the API server: the claims of members whose mysqld this process has not seen working. It also notes on claims which mysqld has started on their data',
+  asks: 'the API server: the claims of members whose mysqld this process has not seen working. It also records on claims which mysqld has used their data',
   lasts: '60 s',
-  silence: 'no step in this pass. Without the right to read claims nothing is known about data',
+  silence: 'no step in this pass. Without the right to read claims, nothing is known about the data',
   initial: new Map(),
   ask: async ({ members, notes }, asking, before) => {
     const { api, world } = asking;
@@ -62,13 +65,15 @@ export const data: Row<'data', KnownRecords, { readonly dataRecords: ClusterData
   },
   status: {
     whileOutstanding: 'its hold',
-    shows: '`data` of each member, once it is noted',
+    shows: '`data` of each member, once it is recorded',
     memberFields: (known, { rollout }, ordinal) => {
       const before = rollout?.status?.members?.find((one) => one.ordinal === ordinal)?.data;
       const read = known.get(ordinal);
       if (read === undefined) return { data: before };
-      const { revision, version } = read.record ?? {};
-      return { data: revision === undefined ? undefined : { revision, ...(version && { version }) } };
+      const { revision, version, killed } = read.record ?? {};
+      return {
+        data: revision === undefined ? undefined : { revision, ...(version && { version }), ...(killed && { killed }) },
+      };
     },
   },
 };
@@ -80,7 +85,7 @@ const placeOf = ({ observed }: Pick<Asking, 'observed'>, ordinal: number) => {
   return { namespace, name: dataClaimOf(`${statefulSetName(name)}-${ordinal}`) };
 };
 
-/** Rejects with `ApiError`. A claim that does not exist has no record. */
+/** Rejects with `ApiError`. The result has no entry for a claim that does not exist. */
 async function readRecords(
   ordinals: readonly number[],
   asking: Omit<Asking, 'api'>,
@@ -105,15 +110,13 @@ async function readRecords(
 }
 
 /**
- * Notes the mysqld on the claim, unless the claim already has the same record. Never rejects: as long as this process
- * watches the member it does not need the note, and a successor that has not seen the member treats its data as
- * unknown.
+ * Records the mysqld on the claim, unless the claim already has the same record. Never rejects, because this process
+ * does not need the record while it watches the member. For a successor that has not seen the member, the data is
+ * unknown without the record.
  */
-async function noteRecord(
-  { ordinal, ...record }: DataRecord & { readonly ordinal: number },
-  asking: Asking<ClusterApi>,
-): Promise<readonly [number, KnownRecord]> {
+async function noteRecord(due: DueRecord, asking: Asking<ClusterApi>): Promise<readonly [number, KnownRecord]> {
   const { key, api, world, log } = asking;
+  const { ordinal } = due;
   const atMilliseconds = world.monotonic();
   const place = placeOf(asking, ordinal);
   let known: DataRecord | null = null;
@@ -121,6 +124,7 @@ async function noteRecord(
     const raw = await api.read(persistentVolumeClaims, place);
     const claim = raw === null ? null : projectClaim(raw);
     known = claim?.data ?? null;
+    const record = recordAfter(known, due);
     if (claim !== null && !isSameRecord(known, record)) {
       await api.noteData(claim, record);
       known = record;
@@ -131,7 +135,7 @@ async function noteRecord(
     if (!(error instanceof ApiError)) throw error;
     log.warn(
       { cluster: key, claim: place.name, error: error.message },
-      'Failed to note the mysqld of a member on its claim',
+      "Failed to record the version of a member's mysqld on its claim",
     );
     return [ordinal, { record: known, atMilliseconds, refusedAtMilliseconds: atMilliseconds }];
   }

@@ -6,9 +6,12 @@ import type { PodRecord } from '../../moco/records.ts';
 import { type Answered, answered, answerFacts } from './answers.ts';
 import type { Asking, Row } from './asking.ts';
 
-// The question `delays`: asks the agents of replicas how far they are behind.
+// The question `delays`: asks the agent of each replica how far the replica is behind.
 
-/** The answer of each replica, by the uid of its pod. All are asked at once and all answers are replaced together. */
+/**
+ * The answer of each replica, by the uid of its pod. Asking replaces all answers at once, because all replicas are
+ * asked together.
+ */
 type KnownDelays = ReadonlyMap<string, Answered<DelayReading>>;
 
 export const delays: Row<'delays', KnownDelays, Pick<ClusterSnapshot, 'replicationDelays'>> = {

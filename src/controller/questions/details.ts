@@ -7,12 +7,12 @@ import { clusterKind } from '../../moco/names.ts';
 import { type TemplateChange, templateChanges } from '../../moco/template-changes.ts';
 import type { Asking, Row } from './asking.ts';
 
-// The question `details`: reads what only users need.
+// The question `details`: reads what the status shows only for users.
 
 interface KnownDetails {
-  /** The newest FailedCreate message of the StatefulSet. Ends with the hold `MemberMissing`. */
+  /** The newest FailedCreate message of the StatefulSet. Kept while the rule `MemberMissing` holds. */
   readonly createFailure: { readonly message: string | null; readonly atMilliseconds: number } | null;
-  /** What a rollout changes in the template; `changes` is `null` if it could not be read. Replaced by the next one. */
+  /** What the rollout changes in the template. `changes` is `null` if the templates could not be read. */
   readonly template: {
     readonly from: string;
     readonly to: string;
@@ -20,7 +20,7 @@ interface KnownDetails {
     readonly atMilliseconds: number;
   } | null;
   /**
-   * Why MOCO applies the StatefulSet again and again, for a generation of the MySQLCluster. Ends with the contention.
+   * Why MOCO applies the StatefulSet again and again, for one generation of the MySQLCluster. Kept while it does so.
    */
   readonly altered: {
     readonly generation: number;
@@ -29,16 +29,16 @@ interface KnownDetails {
   } | null;
 }
 
-/** Most missing members are created sooner. */
+/** Most missing members are created within this time, so nothing is read before. */
 const readAfterSeconds = 10;
 const staleAfterMilliseconds = 30_000;
 /**
- * The delay before another read of templates, which could not be read or whose changes do not fit into the status, and
- * of the objects that MOCO applies again and again.
+ * After this time some reads are repeated: those of templates that could not be read or that differ in more than the
+ * status can show, and those of objects that MOCO applies again and again.
  */
 const againMilliseconds = 300_000;
 
-/** Details that no watch delivers and only users need. */
+/** Details that are only for users and that no watch delivers. */
 export const details: Row<'details', KnownDetails, Pick<ClusterSnapshot, 'createFailure'>> = {
   asks: 'the API server, only for users: why a member cannot be created (Events), what a rollout changes in the pod template (ControllerRevisions), and why MOCO writes the StatefulSet again and again (both objects)',
   lasts: `${staleAfterMilliseconds / 1000} s; templates and objects ${againMilliseconds / 1000} s`,
@@ -60,7 +60,7 @@ async function readDetails(question: Question, asking: Asking, known: KnownDetai
   return isKnown ? null : { createFailure, template, altered };
 }
 
-/** For information only: a refusal of the API server delays nothing else. */
+/** Resolves to `otherwise` if the API server refuses, because a missing detail must not delay anything. */
 const orIfRefused = <Found>(read: Promise<Found>, otherwise: Found): Promise<Found> =>
   read.catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
@@ -68,8 +68,8 @@ const orIfRefused = <Found>(read: Promise<Found>, otherwise: Found): Promise<Fou
   });
 
 /**
- * Reads why the StatefulSet cannot create a member that has been missing for a while. Only an Event says that a quota,
- * a policy or a webhook refuses the pod. Resolves to the known reason if it need not be read.
+ * Reads why the StatefulSet cannot create a member that has been missing for a while. If a quota, a policy or a webhook
+ * refuses the pod, only an Event shows that. Resolves to the reason that is already known if there is nothing to read.
  */
 async function readCreateFailure(
   question: Question,
@@ -85,7 +85,7 @@ async function readCreateFailure(
   return { message, atMilliseconds: now };
 }
 
-/** Reads what the rollout changes in the pod template. Resolves to the known changes if they need not be read. */
+/** Reads what the rollout changes in the pod template. Resolves to the known changes if there is nothing to read. */
 async function readTemplate(
   { observed, api, world }: Asking,
   known: KnownDetails['template'],
@@ -103,8 +103,9 @@ async function readTemplate(
 }
 
 /**
- * Reads once for each generation of the MySQLCluster why MOCO applies the StatefulSet again and again. Both objects are
- * read as a whole and not kept. Resolves to the known reason if it need not be read.
+ * Reads why MOCO applies the StatefulSet again and again, once for each generation of the MySQLCluster. Both objects
+ * are read with all their fields and not kept. Resolves to the reason that is already known if there is nothing to
+ * read.
  */
 async function readAlteredFields(
   question: Question,

@@ -10,20 +10,23 @@ import type { ClusterObjects, LivePod, PodRecord } from '../../moco/records.ts';
 
 // The facts about updates in place that follow from the answers to the question `inPlace`.
 
-/** The pod templates of revisions, `withPodDefaults`. A string says why a template can't be read. */
+/**
+ * The pod templates of revisions, with `withPodDefaults` applied. If a template cannot be read, a message that says
+ * why.
+ */
 export type TemplatesRead = ReadonlyMap<string, Json | string>;
 
-/** When it was read, on the monotonic clock. */
+/** Whether a node has an image, and the time on the monotonic clock at which that was read. */
 export type ImageReading = ImageReport & { readonly atMilliseconds: number };
 
-/** The inputs of updates in place apart from pods, as they were last read. */
+/** The facts apart from pods that updates in place depend on, as they were last read. */
 export interface InPlaceReadings {
   readonly templates: TemplatesRead;
-  /** Whether a node has an image, by node and image. */
+  /** The image readings, by node and image. */
   readonly images: ReadonlyMap<string, ImageReading>;
   /** The API server's refusals of dry runs, by the uid of the pod. */
   readonly refusals: ReadonlyMap<string, { readonly revision: string; readonly message: string }>;
-  /** The pods, by uid, whose dry run for a revision was accepted. */
+  /** The revision for which the dry run of a pod was accepted, by the uid of the pod. */
   readonly accepted: ReadonlyMap<string, string>;
 }
 
@@ -34,14 +37,20 @@ export const nothingReadInPlace: InPlaceReadings = {
   accepted: new Map(),
 };
 
-/** The answer to the dry run of an update in place: the API server's message, or `null` if it accepts. */
+/**
+ * The result of a dry run of an update in place. `refusal` is the API server's message, or `null` if it accepts the
+ * update.
+ */
 export interface InPlaceDryRun {
   /** The uid of the pod. */
   readonly uid: string;
   readonly refusal: string | null;
 }
 
-/** A refused member is replaced instead, as long as the update revision is the same. */
+/**
+ * Adds the results of dry runs to the readings. If the update of a member in place was refused, the member is replaced
+ * instead, until the update revision changes.
+ */
 export function withDryRuns(
   known: InPlaceReadings,
   revision: string,
@@ -57,11 +66,11 @@ export function withDryRuns(
 }
 
 /**
- * How a stale pod can reach the update revision. A pod with the label of the update revision is also stale while it
- * still has the resize for another revision, which the template had in between. `null` if the pod is not stale, or
- * while updates in place are off and none was begun. `notAsked` before its revisions are read.
+ * How a stale pod can reach the update revision. A pod with the label of the update revision is still stale if it was
+ * resized for an intermediate revision. `null` if the pod is not stale, or if updates in place are off and none has
+ * begun. `notAsked` until the revisions are read.
  *
- * @param willHave whether an image that the node does not report will be there before anything restarts (`preflight`)
+ * @param willHave whether an image that the node does not report will arrive before anything restarts (`preflight`)
  */
 export function inPlaceUpdate(
   pod: PodRecord,
@@ -103,7 +112,8 @@ export function inPlaceUpdate(
 }
 
 /**
- * mysqld restarted because of the update in place to the update revision, possibly between its resize and its patch.
+ * Whether mysqld restarted because of the update in place to this revision, even if the pod is only resized and not
+ * patched yet.
  */
 function hasRestartedFor(
   pod: PodRecord,

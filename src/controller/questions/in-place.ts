@@ -21,7 +21,10 @@ import { fetchedImages } from './preflight-images.ts';
 
 // The question `inPlace`: reads templates and images for updates in place.
 
-/** A node reports its images with its status: every five minutes, and when it changes. It may remove an image again. */
+/**
+ * Images are read again after this time. A node reports its images with its status, every five minutes and when they
+ * change, and it may remove an image again.
+ */
 const againMilliseconds = 60_000;
 
 export const inPlace: Row<'inPlace', InPlaceReadings, object, Pick<MemberFacts, 'inPlace'>> = {
@@ -43,14 +46,14 @@ export const inPlace: Row<'inPlace', InPlaceReadings, object, Pick<MemberFacts, 
   status: { whileOutstanding: 'its hold', shows: '`update` of members' },
 };
 
-/** The assumption about nodes that may not be read. */
+/** What to assume about nodes that the controller may not read. */
 type UnreadNodes = 'haveImages' | 'lackImages';
 
 /**
- * Reads what updates in place of this cluster depend on and what is not known yet: the templates of both revisions,
- * once, and whether the images of containers that would restart are on the nodes. While updates in place are off, this
- * concerns only the end of one that has begun. Resolves to the known facts if nothing has to be read. Rejects with
- * `ApiError`.
+ * Reads what updates in place of this cluster depend on, unless it is already known: the templates of both revisions,
+ * once, and whether the images of containers that would restart are on the nodes. While updates in place are off, reads
+ * only for an update that has begun, until it ends. Resolves to the known facts if there is nothing to read. Rejects
+ * with `ApiError`.
  */
 export async function readInPlace(
   { objects, policy }: { readonly objects: ClusterObjects; readonly policy: Pick<RolloutPolicy, 'inPlaceUpdates'> },
@@ -71,7 +74,7 @@ export async function readInPlace(
   return readings;
 }
 
-/** Pods that may be updated in place, or that have been resized, which may have been for another revision. */
+/** Pods that may be updated in place, and pods that have been resized, possibly for a different revision. */
 function concerned(
   { statefulSet, pods }: ClusterObjects,
   { inPlaceUpdates }: Pick<RolloutPolicy, 'inPlaceUpdates'>,
@@ -97,7 +100,7 @@ async function withTemplates(
   return { ...known, templates: new Map(await Promise.all(read)) };
 }
 
-/** A revision never changes. One that is no longer kept does not come back. */
+/** Reads the template of a revision once: a revision never changes, and a deleted one does not come back. */
 async function readTemplateOf(namespace: string, revision: string, api: ClusterReader): Promise<Json | string> {
   try {
     const template = await api.readTemplate(namespace, revision);

@@ -4,7 +4,7 @@ import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { type Answered, answered, answerFacts } from './answers.ts';
 import type { Asking, Row } from './asking.ts';
 
-// The question `members`: asks the agents of the members that a step relies on whether mysqld serves.
+// The question `members`: a step relies on certain members, and their agents are asked whether mysqld serves.
 
 /** The answer of each member, by the uid of its pod. An entry ends with its pod. */
 type KnownAnswers = ReadonlyMap<string, Answered<MemberAnswer>>;
@@ -25,7 +25,7 @@ export const members: Row<'members', KnownAnswers, Pick<ClusterSnapshot, 'member
       ask: () => readAnswers(ordinals, asking, before),
     }),
   },
-  status: { whileOutstanding: 'the hold before' },
+  status: { whileOutstanding: 'the previous hold' },
 };
 
 /** Asks in parallel. Never rejects. */

@@ -7,18 +7,21 @@ import { leases } from '../../kube/resource.ts';
 import { type LeasePlace, usualLease } from '../../moco/lease-place.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 
-/** The Lease as it was last read, on the monotonic clock. */
+/** The Lease as last read. Times are on the monotonic clock. */
 export interface SeenLease extends Pick<MocoLease, 'lease' | 'state' | 'holder' | 'durationSeconds'> {
   readonly atMilliseconds: number;
-  /** The latest renewal that this process knows of was made after this time. `null` if it knows of none. */
+  /** The time of the last reading before the latest known renewal. `null` if no renewal is known. */
   readonly renewedAtMilliseconds: number | null;
 }
 
-/** Characters of the holder and of the renewal that are kept. What differs after them renews nothing. */
+/**
+ * How many characters of the holder and of the renewal time are kept. If only later characters differ, that does not
+ * count as a renewal.
+ */
 const mostLeaseCharacters = 253;
-/** controller-runtime's default, if the Lease has no duration. */
+/** controller-runtime's default; used if the Lease has no duration. */
 const usualDurationSeconds = 15;
-/** Clusters that are reconciled together share a reading. */
+/** Clusters that are reconciled within this time share a reading. */
 const sharedMilliseconds = 1000;
 
 /** Rejects with `ApiError`. */
@@ -27,8 +30,8 @@ export interface MocoReader {
 }
 
 /**
- * Reads the Lease of moco-controller, for all clusters. A renewal is a change from one reading to the next, and is
- * dated from the earlier one: the clock of moco-controller plays no part.
+ * Reads the Lease of moco-controller, for all clusters. If two readings differ, the Lease was renewed between them, and
+ * the time of the earlier reading counts. The clock of moco-controller is not used.
  */
 export class MocoLeases implements MocoReader {
   readonly #world: Pick<World, 'monotonic'>;

@@ -6,7 +6,7 @@ import type { SeenLease } from './moco-lease.ts';
 export const moco: Row<'moco', SeenLease | null, Pick<ClusterSnapshot, 'moco'>> = {
   asks: 'the API server: the Lease by which moco-controller elects its leader',
   lasts: '10 s',
-  silence: 'no step in this pass; without the right nothing is held',
+  silence: 'no step in this pass; without the right to read the Lease, nothing is held',
   initial: null,
   ask: (_, { api, sources }) => sources.moco.read(api),
   facts: (seen, { nowMilliseconds }) => {
@@ -19,7 +19,7 @@ export const moco: Row<'moco', SeenLease | null, Pick<ClusterSnapshot, 'moco'>> 
     order: 'withObjects',
     plan: (_, { sources }) => ({ requests: 1, ask: (api) => sources.moco.read(api) }),
   },
-  status: { whileOutstanding: 'the hold before' },
+  status: { whileOutstanding: 'the previous hold' },
 };
 
 const unread: MocoLease = {

@@ -13,27 +13,27 @@ import { memberName } from '../facts/member-name.ts';
 import { type Answered, answered, answerFacts, seriesMilliseconds } from './answers.ts';
 import type { Asking, Given, Observed, Row } from './asking.ts';
 
-// The question `mysql`: queries MySQL itself, and defines how long each part of an answer counts.
+// The question `mysql`: queries MySQL itself, and defines how long each piece of an answer counts.
 
-/** The last answers of MySQL itself, on the monotonic clock. */
+/** The last answers of MySQL itself. Times are on the monotonic clock. */
 interface KnownMysql extends Pick<MysqlReading, 'writes'> {
-  /** Why no member can be asked, since the first of the consecutive failures. */
+  /** Why no member can be queried, and since when. */
   readonly problem: { readonly message: string; readonly sinceMilliseconds: number } | null;
   readonly members: ReadonlyMap<string, Answered<MemberSaid> & Pick<MemberReading, 'last'>>;
   /** The version of each mysqld, by the uid of its pod. */
   readonly versions: ReadonlyMap<string, string>;
-  /** When a member of another cluster with this address was last seen to be connected to a member. */
+  /** When a member of a different cluster, at this address, was last seen connected to a member of this cluster. */
   readonly replicaAddresses: ReadonlyMap<string, number>;
-  /** Since when a switchover waits for writes, or `null`. */
+  /** Since when a switchover has been waiting for writes; `null` if none is waiting. */
   readonly waitingSinceMilliseconds: number | null;
   readonly atMilliseconds: number;
 }
 
-/** A smaller difference may come from the rounding of the server and the duration of an answer. */
+/** If two start times differ by less than this, they are the same: the server rounds them, and the query takes time. */
 const sameMilliseconds = 3000;
-/** An older answer belongs to an earlier step, and is no longer shown. */
+/** An answer that is older than this belongs to an earlier step and is no longer shown. */
 const recentSeconds = 60;
-/** A replica that reconnects is away for less time. */
+/** A replica counts as connected for this long after it was last seen. Reconnecting takes less time. */
 const connectedMilliseconds = 600_000;
 
 export const mysql: Row<
@@ -43,9 +43,9 @@ export const mysql: Row<
   Pick<MemberFacts, 'serverVersion'>
 > = {
   asks: 'every member whose mysqld runs, the primary first, with the account that MOCO makes for reading (`ReplicationFacts`)',
-  lasts: `${freshSeconds} s; an answer against a member ${lastingSeconds} s`,
+  lasts: `${freshSeconds} s; an unfavorable answer ${lastingSeconds} s`,
   silence:
-    'a replica counts as behind for `replicaDelayGraceSeconds`, but at least for `silentMemberGraceSeconds`, then as without the feature gate; an answer against it stands',
+    'a replica counts as behind for `replicaDelayGraceSeconds`, but at least for `silentMemberGraceSeconds`, then the rules decide as if the feature gate were off; an unfavorable answer still counts',
   initial: null,
   ask: ({ for: step }, asking, before) => readMysql(step === 'switchover', asking, before),
   facts: (known, given) => ({ mysql: given.sources.mysql === undefined ? null : mysqlFacts(known, given) }),
@@ -78,7 +78,7 @@ async function readMysql(
   const pods = objects.pods.filter(isRunning);
   const primary = pods.find(({ ordinal }) => ordinal === cluster.primaryIndex) ?? null;
   const replicas = pods.filter((pod) => pod !== primary);
-  // The time before the query: an answer may lack what is committed during it.
+  // The time is taken before the query, because the answer may lack transactions that are committed during the query.
   const atMilliseconds = world.monotonic();
   const {
     problem: message,
@@ -114,7 +114,7 @@ async function readMysql(
     const version = servers.get(uid)?.version ?? before?.versions.get(uid) ?? null;
     return version === null ? [] : [[uid, version] as const];
   });
-  // Whatever else a mysqld reports is not kept.
+  // Only addresses of known clusters are kept. Everything else that a mysqld reports is dropped.
   const connected = [...servers.values()]
     .flatMap(({ replicaAddresses }) => replicaAddresses)
     .filter((address) => sources.cache.replicaClustersAt([address], key).length > 0);
@@ -132,7 +132,8 @@ async function readMysql(
 const notAsked: MemberSaid = { kind: 'unknown', message: 'it was not asked' };
 
 /**
- * The newest usable answer. What the replica lacks is unknown while the primary does not report what it has committed.
+ * The newest usable answer. Until the primary reports what it has committed, it is unknown which transactions the
+ * replica lacks.
  */
 function lastOf(said: MemberSaid, before: Pick<MemberReading, 'last'> | undefined): MemberReading['last'] {
   const known = before?.last ?? null;
@@ -142,9 +143,10 @@ function lastOf(said: MemberSaid, before: Pick<MemberReading, 'last'> | undefine
 }
 
 /**
- * Open writes, and since when a switchover waits for them. A missing answer ends neither.
+ * The open writes, and since when a switchover has been waiting for them. If the answer is missing, the writes and the
+ * wait continue.
  *
- * @param open the open writes in the primary's last answer, however old
+ * @param open the open writes in the primary's last answer, of any age
  */
 function writesAfter(
   writes: readonly OpenWriteNow[] | null | 'not asked',
@@ -162,7 +164,10 @@ function writesAfter(
   };
 }
 
-/** The server reports whole seconds: the same write keeps the start time that users have seen. */
+/**
+ * When a write began. The server reports ages in whole seconds, so the start time varies by a second. A write that
+ * users have already seen keeps its start time.
+ */
 function sinceOf({ session, ageSeconds }: OpenWriteNow, before: readonly OpenWrite[], world: World): string {
   const began = world.wall() - ageSeconds * 1000;
   const known = before.find((write) => write.session === session)?.since ?? null;
@@ -207,8 +212,7 @@ const isRecent = (said: MysqlReading | null): said is MysqlReading =>
   said !== null && said.ageSeconds !== null && said.ageSeconds < recentSeconds;
 
 /**
- * Why the rules continue without MySQL's answers: no member can be queried, or a running one has not answered within
- * the grace period.
+ * Why the rules ignore MySQL: no member can be queried, or a running member has not answered within the grace period.
  */
 function mysqlProblemOf(observed: Observed): string | undefined {
   const { snapshot, policy } = observed;

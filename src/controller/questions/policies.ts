@@ -4,16 +4,16 @@ import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import { decidingPolicies } from '../facts/settings-in-force.ts';
 import type { Row, Sources } from './asking.ts';
 
-/** The MySQLRolloutPolicies for a confirmation: `names` were read again, the others are cached. */
+/** The MySQLRolloutPolicies for a confirmation. Those in `names` were read again; the others come from the cache. */
 interface ReadPolicies {
   readonly names: readonly string[];
   readonly policies: readonly PolicyRecord[];
 }
 
-/** At most two policies decide each setting, whatever the number of policies. */
+/** At most two policies decide each setting, so the number of reads does not grow with the number of policies. */
 export const policies: Row<'policies', ReadPolicies | null> = {
   asks: 'the API server: the MySQLRolloutPolicies that decide a setting of the cluster',
-  lasts: 'as long as the cache delivers them; in a confirmation they are read again',
+  lasts: 'as long as the policies are in the cache; a confirmation reads them again',
   silence: 'no step',
   initial: null,
   facts: () => ({}),
@@ -46,7 +46,7 @@ async function readPolicies(
   return { names, policies: [...others, ...live.filter((policy) => policy !== null).map(projectPolicy)] };
 }
 
-/** Whether a policy that was not read decides a setting after the read. The next reconciliation reads it. */
+/** Whether a policy that was not read again now decides a setting. If so, the next reconciliation reads it. */
 function isAnotherInForce(
   { names, policies: read }: ReadPolicies,
   { cluster }: ClusterObjects,

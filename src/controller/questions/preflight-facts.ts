@@ -9,13 +9,13 @@ import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 
 /** The preflight of a revision, as in the status. */
 export interface KnownPreflight extends PreflightStatus {
-  /** On the monotonic clock. */
+  /** The time of the last read, on the monotonic clock. */
   readonly readAtMilliseconds: number;
-  /** Since when the kubelet has had no image for these pods, by uid, on the monotonic clock. */
+  /** Since when the kubelet has been without an image for a pod, by the uid of the pod, on the monotonic clock. */
   readonly failing: ReadonlyMap<string, number>;
 }
 
-/** What is checked on a node: the images of its members, or on one node the configuration. */
+/** What to check on a node: the images of its members, or the configuration, which is checked on one node only. */
 export type NodeQuestion = PreflightStatus['nodes'][number] & Pick<AwaitedNode, 'about'>;
 
 export const questionsOf = (preflight: PreflightStatus | null): readonly NodeQuestion[] => [
@@ -34,12 +34,15 @@ const questionsAbout = (questions: readonly NodeQuestion[], what: NodeQuestion['
 export const isRefused = ({ result }: Pick<NodeQuestion, 'result'>): boolean =>
   result === 'ImageUnavailable' || result === 'ConfigurationRefused';
 
-/** A node may remove unused images, and another node may get its name. */
+/** How long a node's acceptance counts. A node may remove unused images, and a new node may have the same name. */
 const knownSeconds = 3600;
-/** After this time the reason why a node was not asked may have ended. */
+/** A node that was not asked is asked after this time, because the reason may no longer apply. */
 const askAgainSeconds = 60;
 
-/** The age in seconds at which a result has to be checked again, before the next participating member is replaced. */
+/**
+ * How old each kind of result may become, in seconds. An older one is checked again before the next participating
+ * member is replaced.
+ */
 const lastsSeconds: Readonly<Partial<Record<NonNullable<NodeQuestion['result']>, number>>> = {
   Present: knownSeconds,
   Fetched: knownSeconds,
@@ -47,13 +50,13 @@ const lastsSeconds: Readonly<Partial<Record<NonNullable<NodeQuestion['result']>,
   Unknown: askAgainSeconds,
 };
 
-/** The last preflight, of any revision, as this process knows it, or otherwise as the status has it. */
+/** The last preflight, of any revision: as this process knows it or, if it knows none, as the status shows it. */
 export const lastPreflight = (
   known: KnownPreflight | null,
   rollout: Pick<MySQLRollout, 'status'> | null,
 ): PreflightStatus | null => known ?? rollout?.status?.preflight ?? null;
 
-/** The preflight of the update revision. `null` while the setting is off, or before it has begun. */
+/** The preflight of the update revision. `null` while the setting is off, or before the preflight has begun. */
 export function preflightOf(
   { statefulSet }: Pick<ClusterObjects, 'statefulSet'>,
   { preflight }: Pick<RolloutPolicy, 'preflight'>,
@@ -62,7 +65,7 @@ export function preflightOf(
   return preflight !== 'Never' && last !== null && last.revision === statefulSet?.updateRevision ? last : null;
 }
 
-/** The due members by their nodes, at least one for each node. */
+/** The due members by node: at least one for each node. */
 export function dueOnNodes(
   { statefulSet, pods }: Pick<ClusterObjects, 'statefulSet' | 'pods'>,
   { pinnedOrdinals, partition }: Pick<RolloutPolicy, 'pinnedOrdinals' | 'partition'>,
@@ -79,9 +82,9 @@ export function dueOnNodes(
 }
 
 /**
- * `null` while the setting is off, or MOCO drives the rollout.
+ * Returns `null` while the setting is off, or while MOCO drives the rollout.
  *
- * @param age seconds since a timestamp of the status, by a unique name
+ * @param age the number of seconds since a timestamp of the status; `fact` is its unique name
  */
 export function preflightFacts(
   objects: ClusterObjects,
@@ -107,7 +110,7 @@ export function preflightFacts(
     }
     const { name: nodeName, result, since, at, message = null, trying = false } = known;
     const seconds = age(`${about} of ${nodeName} asked`, at);
-    // The question about the configuration moves from node to node.
+    // Different nodes may be asked about the configuration one after another, so this age does not depend on the node.
     const sinceSeconds = age(about === 'images' ? `images of ${nodeName} since` : 'configuration since', since);
     if (result === undefined) {
       awaited.push({ about, nodeName, forSeconds: sinceSeconds, message });
@@ -118,7 +121,7 @@ export function preflightFacts(
       const ordinals = members.flatMap(([, pods]) => pods.map(({ ordinal }) => ordinal));
       refusals.push({ nodeName, result, message: message ?? '', againInSeconds, members: ordinals });
     } else if (next !== null || seconds >= (lastsSeconds[result] ?? Infinity)) {
-      // All tries that ended without an answer share one limit. No step waits for a node that is not asked.
+      // All attempts that ended without an answer share one time limit. After that limit, no step waits for the node.
       const { preflightTimeoutSeconds: limit } = policy;
       const isContinued = result === 'Unknown' ? sinceSeconds < knownSeconds : next !== null && sinceSeconds < limit;
       const forSeconds = isContinued ? sinceSeconds : 0;
@@ -140,5 +143,6 @@ export function preflightFacts(
       ? [{ nodeName, ageSeconds: age(`images of ${nodeName} asked`, at) }]
       : [],
   );
-  return { awaited, refusals, fetched };
+  const mysqldVersion = questions.find(({ version }) => version !== undefined)?.version ?? null;
+  return { awaited, refusals, fetched, mysqldVersion };
 }

@@ -4,12 +4,13 @@ import type { RolloutPolicy } from '../../core/policy.ts';
 import { overriddenNow } from '../../core/situation.ts';
 import type { ImageReading } from './in-place-facts.ts';
 
-/** A kubelet lists its images every 30 s and reports a change within 10 s (1.36). */
+/** A kubelet lists its images every 30 s and reports a change within 10 s (1.36). This limit leaves a margin. */
 const reportedWithinSeconds = 60;
 
 /**
- * Whether a node has the images of the update revision, unless a rule prevents container restarts there anyway. A node
- * may remove images that it has fetched: a later, complete report without the image takes precedence.
+ * Whether the preflight has shown that a node has the images of the update revision, or a rule prevents container
+ * restarts there anyway. A node may remove images that it has pulled, so a later, complete report without the image has
+ * precedence.
  */
 export function fetchedImages(
   preflight: Preflight | null,

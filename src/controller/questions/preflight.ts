@@ -1,10 +1,13 @@
 import { rolloutKind } from '../../api/rollout.ts';
 import { identityOf, type Json, milliseconds, object, objects } from '../../base/json.ts';
+import { parseMysqlVersion } from '../../core/mysql-versions.ts';
+import { versionOfMysqld } from '../../core/mysqld-data.ts';
 import type { AwaitedNode } from '../../core/on-demand-facts.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { ApiError, isAlreadyExists, refusesCreation } from '../../kube/api-error.ts';
 import { apiVersion } from '../../kube/resource.ts';
 import { hasImage } from '../../moco/in-place/images.ts';
+import { mysqldIn } from '../../moco/mysqld-version.ts';
 import { hasDiskPressure, refusalsOf } from '../../moco/nodes.ts';
 import { imagesOf, preflightName, preflightPod } from '../../moco/preflight-pod.ts';
 import type { PodRecord } from '../../moco/records.ts';
@@ -33,7 +36,7 @@ import type { NodeRead } from './recent-nodes.ts';
 
 // The question `preflight`: creates short-lived pods on nodes and follows them.
 
-/** Passes may follow each other faster than pods change. */
+/** The shortest time between two checks of the pods, because passes may follow each other faster than pods change. */
 const againMilliseconds = 900;
 
 export const preflight: Row<
@@ -42,7 +45,7 @@ export const preflight: Row<
   Pick<ClusterSnapshot, 'preflight' | 'preflightPodsExist'>
 > = {
   asks: 'the nodes of due members, by short-lived pods: whether they can pull the images of the update revision, and on one of them whether its mysqld accepts its configuration',
-  lasts: 'an hour on a node; a refusal until it is asked again, after 1 to 10 minutes',
+  lasts: 'an hour on a node; a refusal until the node is asked again, after 1 to 10 minutes',
   silence: 'after `preflightTimeoutSeconds` members are replaced anyway',
   initial: null,
   inTurn: true,
@@ -76,9 +79,9 @@ const askedAge =
     ages.since(rollout?.metadata ?? noObject, fact, timestamp, milliseconds(timestamp));
 
 /**
- * Asks the nodes of due members whether they can run the update revision, once nothing else holds the first step, and
- * follows the pods that find this out until none is left, even if the rollout is held meanwhile. Resolves to `null` if
- * there is nothing to do. An error of the API server becomes a result and never ends a pass.
+ * Once nothing else holds the first step, asks the nodes of due members whether they can run the update revision.
+ * Follows the pods of these questions until none is left, even if the rollout is held meanwhile. Resolves to `null` if
+ * there is nothing to do. An error from the API server becomes a result and never ends a pass.
  */
 async function askNodes(
   begins: boolean,
@@ -93,7 +96,7 @@ async function askNodes(
   const { uid } = rollout.metadata;
   const { updateRevision: revision } = cluster.statefulSet;
   const nameOf = ({ name, about }: NodeQuestion): string => preflightName(uid, revision, name, about);
-  // The pods of this pass, or why there are none.
+  // The pods that this pass has listed, or the error if there is no list.
   const { namespace, name: clusterName } = cluster.cluster;
   const pods = await answerOrError(api.listPreflightPods(namespace, clusterName, uid));
   const podOf = (one: NodeQuestion): ListedPod =>
@@ -118,7 +121,7 @@ async function askNodes(
   return { revision, ...statusOfQuestions(tried), readAtMilliseconds: now, failing };
 }
 
-/** Rejects with any other error, such as that of a shutdown. */
+/** Resolves to the error if it is an `ApiError`. Rejects with any other error, such as the one after a shutdown. */
 async function answerOrError<Answer>(asked: Promise<Answer>): Promise<Answer | ApiError> {
   try {
     return await asked;
@@ -128,7 +131,10 @@ async function answerOrError<Answer>(asked: Promise<Answer>): Promise<Answer | A
   }
 }
 
-/** Asks questions that were not asked yet or whose answers may have changed, and refused ones after their delay. */
+/**
+ * Asks the questions that were not asked yet, those with answers that may have changed, and refused ones after their
+ * delay.
+ */
 async function askAll(
   idle: readonly NodeQuestion[],
   followed: readonly NodeQuestion[],
@@ -139,19 +145,21 @@ async function askAll(
   const { awaited = [], refusals = [] } = snapshot.preflight ?? {};
   const isSame = ({ name, about }: NodeQuestion, next: AwaitedNode): boolean =>
     about === next.about && (about === 'configuration' || name === next.nodeName);
-  // If a node refuses, only that question is asked: this cluster's turn to ask others may be over.
+  // After a refusal only the refused question is asked again, because the cluster's turn to ask other nodes may be
+  // over.
   const begins = refusals.length > 0 ? [] : awaited.filter((next) => !followed.some((one) => isSame(one, next)));
   const kept = idle.filter((one) => !begins.some((next) => isSame(one, next)));
   const begun = begins.map((next): NodeQuestion => {
     const { about, nodeName: name, forSeconds } = next;
-    const before = forSeconds === 0 ? undefined : idle.find((one) => isSame(one, next));
-    return { about, name, since: before?.since ?? at, at };
+    const earlier = idle.find((one) => isSame(one, next));
+    const { version } = earlier ?? {};
+    return { about, name, since: (forSeconds === 0 ? null : earlier?.since) ?? at, at, ...(version && { version }) };
   });
   const isDue = ({ name, result }: NodeQuestion): boolean =>
     refusals.some((one) => one.result === result && one.nodeName === name && one.againInSeconds <= 0);
   const memberOf = (one: NodeQuestion): PodRecord | undefined => {
     if (!begun.includes(one) && !isDue(one)) return undefined;
-    // The answer of one node about the configuration may contradict that of another.
+    // If possible, the same node is asked again, because one node may accept a configuration that another refuses.
     return (due.get(one.name) ?? (one.about === 'configuration' ? [...due.values()][0] : undefined))?.[0];
   };
   const all = [...kept, ...begun];
@@ -166,7 +174,13 @@ async function askAll(
   );
 }
 
-/** Asks nodes in one pass. What the questions have in common is read once. */
+/** Whether the version of the new image is unknown: its tag names no release, and there is no other source. */
+function isVersionUnknown(observed: Pick<Observed, 'snapshot'>, template: Json): boolean {
+  const version = versionOfMysqld(observed, mysqldIn(object(template['spec'])))?.version ?? null;
+  return version === null || (parseMysqlVersion(version)?.patch ?? null) === null;
+}
+
+/** Asks nodes during one pass. Anything that several questions need is read once. */
 class Asker {
   readonly observed: Observed;
   readonly #asking: Asking<ClusterApi>;
@@ -180,7 +194,10 @@ class Asker {
     this.#podOf = podOf;
   }
 
-  /** The name of a node that is short of disk space. All nodes fetch the same images, so the others may be as full. */
+  /**
+   * The name of a node that is short of disk space. All nodes pull the same images, so the other nodes may be short of
+   * it too.
+   */
   async nodeWithoutRoom(due: ReadonlyMap<string, readonly PodRecord[]>): Promise<string | null> {
     const read = async ([name, [member]]: readonly [string, readonly PodRecord[]]): Promise<string | null> => {
       if (member === undefined) return null;
@@ -198,7 +215,10 @@ class Asker {
     return sources.nodes.read({ api, mayLackNodes: sources.mayLackNodes }, member);
   }
 
-  /** An error that may pass leaves the question open until the next check. */
+  /**
+   * Creates the pod that answers the question. After an error that may be temporary, the question stays open until the
+   * next check.
+   */
   async ask(member: PodRecord, before: NodeQuestion): Promise<NodeQuestion> {
     const entry = { ...before, at: this.observed.now };
     const asked = await answerOrError(this.#try(member, entry));
@@ -248,6 +268,7 @@ class Asker {
       template,
       templateBefore,
       about: entry.about,
+      asksVersion: isVersionUnknown(this.observed, template),
       timeoutSeconds: policy.preflightTimeoutSeconds,
     });
     await api.createPreflightPod(pod, namespace);

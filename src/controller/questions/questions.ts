@@ -13,6 +13,7 @@ import { inPlace } from './in-place.ts';
 import { members } from './members.ts';
 import { moco } from './moco.ts';
 import { mysql } from './mysql.ts';
+import { nodes } from './nodes.ts';
 import { policies } from './policies.ts';
 import { preflight } from './preflight.ts';
 import { recreatable } from './recreatable.ts';
@@ -26,8 +27,8 @@ import { recreatable } from './recreatable.ts';
 //                                                      +--> confirm (asked again before the write)
 
 /**
- * THE TABLE: what each kind of question of the core asks, in the order in which a pass asks them. After each answer the
- * cluster is observed again, so a later question is asked only if the core still asks it.
+ * THE TABLE: what to do for each kind of question that the core asks, in the order in which a pass asks them. The
+ * cluster is observed again after each answer, so a later question is asked only if the decision still needs it.
  */
 export const questions = {
   data,
@@ -38,6 +39,7 @@ export const questions = {
   details,
   preflight,
   recreatable,
+  nodes,
   moco,
   members,
   checks,
@@ -46,17 +48,20 @@ export const questions = {
 
 type Questions = typeof questions;
 
-/** What is known of the answers, by question. */
+/** The last answers, by question. */
 export type Answers = { readonly [Kind in QuestionKind]: Questions[Kind]['initial'] };
 
-/** A row whose kind is not known to the compiler. Its question and answer must be of the same kind. */
+/**
+ * A row of any kind. The compiler cannot check that a question and its row are of the same kind, so the caller must
+ * ensure it.
+ */
 export type AnyRow = Row<QuestionKind, unknown, Partial<ClusterSnapshot>, Partial<MemberFacts>>;
 
 export const questionKinds = Object.keys(questions) as readonly QuestionKind[];
 
 export const rowOf = (kind: QuestionKind): AnyRow => questions[kind] as AnyRow;
 
-/** What users see while a rule holds that only waits for an answer to a question. */
+/** What users see while the rule holds only because it lacks an answer. */
 export function whileOutstanding(rule: string): AnyRow['status']['whileOutstanding'] {
   const kind = awaitedBy(rule);
   return kind === undefined ? 'its hold' : rowOf(kind).status.whileOutstanding;
@@ -74,7 +79,7 @@ type MemberFactsOf<Kind extends QuestionKind> = Kind extends QuestionKind
     : never
   : never;
 
-/** The facts of all rows. The compiler refuses a snapshot that lacks one of them. */
+/** The facts of all rows. The compiler rejects a snapshot that lacks one of them. */
 export type AnsweredFacts = All<FactsOf<QuestionKind>>;
 export type AnsweredMemberFacts = All<MemberFactsOf<QuestionKind>>;
 
@@ -93,13 +98,13 @@ export function factsOf(
 const together = <Some extends object>(all: readonly Some[]): Some =>
   all.reduce((sum, one) => ({ ...sum, ...one }), {} as Some);
 
-/** The fields of the status that follow from answers. */
+/** The fields of the status that show answers. */
 export const answeredFields = (answers: Answers, observed: Observed): Fields<RolloutStatus> =>
   together(questionKinds.map((kind) => rowOf(kind).status.fields?.(answers[kind], observed) ?? {}));
 
 export const answeredMemberFields = (answers: Answers, observed: Observed, ordinal: number): Fields<MemberStatus> =>
   together(questionKinds.map((kind) => rowOf(kind).status.memberFields?.(answers[kind], observed, ordinal) ?? {}));
 
-/** Seconds until these fields change by themselves. */
+/** Seconds until each of these fields changes without a new answer. */
 export const answersChangeInSeconds = (observed: Observed): readonly number[] =>
   questionKinds.flatMap((kind) => rowOf(kind).status.changesInSeconds?.(observed) ?? []);

@@ -1,23 +1,27 @@
-import type { Json } from '../../base/json.ts';
+import { type Json, object } from '../../base/json.ts';
 import type { World } from '../../base/world.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import { nodes } from '../../kube/resource.ts';
+import { type LeavingSigns, leavingReason, usualSigns } from '../../moco/node-maintenance.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
+import type { KnownNodes } from '../facts/known-nodes.ts';
+
+// Nodes that were read for the question `recreatable`.
 
 export interface NodeContext {
   readonly api: ClusterReader;
   /**
-   * Nodes and PersistentVolumes have no namespace: a controller that is limited to some namespaces may lack the right
-   * to read them.
+   * Whether the controller is limited to some namespaces. It may then lack the right to read nodes and
+   * PersistentVolumes, which have no namespace.
    */
   readonly mayLackNodes: boolean;
 }
 
-/** A node that is gone is `null`; `unreadable` is one that the controller may not read and does not need. */
+/** `null` if the node does not exist. `unreadable` if the controller may not read the node and does not need to. */
 export type NodeRead = Json | null | 'unreadable';
 
-/** The node of a pod; `null` if it has none yet. Rejects with `ApiError`. */
+/** Reads the node of a pod. Resolves to `null` if the pod is not on a node yet. Rejects with `ApiError`. */
 export async function readNode(
   { api, mayLackNodes }: NodeContext,
   { node }: Pick<PodRecord, 'node'>,
@@ -33,22 +37,54 @@ export async function readNode(
 const keptMilliseconds = 10_000;
 
 /** Nodes that were read in the last few seconds, for members of any cluster: many members share a node. */
-export class RecentNodes {
+export class RecentNodes implements KnownNodes {
   readonly #world: Pick<World, 'monotonic'>;
   readonly #read = new Map<string, { readonly node: NodeRead; readonly atMilliseconds: number }>();
 
-  constructor(world: Pick<World, 'monotonic'>) {
+  readonly signs: LeavingSigns;
+  readonly watched = false;
+
+  readonly #assumedCordoned: string | null;
+
+  /** @param assumedCordoned the name of a node that counts as cordoned even if it is not */
+  constructor(
+    world: Pick<World, 'monotonic'>,
+    signs: LeavingSigns = usualSigns,
+    assumedCordoned: string | null = null,
+  ) {
     this.#world = world;
+    this.signs = signs;
+    this.#assumedCordoned = assumedCordoned;
   }
 
-  /** Reads the node of a pod if it was not read recently. Rejects with `ApiError`. */
+  /** Why the node is being taken out of service, according to the last read of the node; `null` if it is not. */
+  leaving(name: string): string | null {
+    const node = this.#read.get(name)?.node ?? null;
+    return node === 'unreadable' ? null : leavingReason(node, this.signs);
+  }
+
+  requested(): null {
+    return null;
+  }
+
+  nodesLeaving(): null {
+    return null;
+  }
+
+  /** Reads the node of a pod, unless it was read recently. Rejects with `ApiError`. */
   async read(context: NodeContext, { node: name }: Pick<PodRecord, 'node'>): Promise<NodeRead> {
     if (name === null) return null;
     const now = this.#world.monotonic();
     const recent = this.#read.get(name);
     if (recent !== undefined && now - recent.atMilliseconds < keptMilliseconds) return recent.node;
-    const node = await readNode(context, { node: name });
+    const found = await readNode(context, { node: name });
+    const node = name === this.#assumedCordoned ? cordoned(found) : found;
     this.#read.set(name, { node, atMilliseconds: now });
     return node;
   }
+}
+
+function cordoned(node: NodeRead): NodeRead {
+  if (node === null || node === 'unreadable') return node;
+  return { ...node, spec: { ...object(node['spec']), unschedulable: true } };
 }

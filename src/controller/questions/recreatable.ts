@@ -4,89 +4,85 @@ import { type EndingClaim, freshRecreatableSeconds, notAsked, type TiedToNode } 
 import type { MemberFacts } from '../../core/snapshot.ts';
 import { ApiError, isAlreadyExists, isForbidden, refusesCreation } from '../../kube/api-error.ts';
 import { persistentVolumeClaims, persistentVolumes, pods as podKind, statefulSets } from '../../kube/resource.ts';
-import { conditionTaintPrefix, isToBeEmptied, matches, refusalsOf, tieOfVolume, tiesOf } from '../../moco/nodes.ts';
+import { conditionTaintPrefix, matches, refusalsOf, tieOfVolume, tiesOf } from '../../moco/nodes.ts';
 import { type Barrier, barriersOf, keepsApart, type PlacedPod } from '../../moco/placement.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import { claimsOf, fitsWithout, isTerminating, successorOf } from '../../moco/successor.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
+import type { KnownNodes } from '../facts/known-nodes.ts';
 import type { Row } from './asking.ts';
 import { type NodeContext, type NodeRead, type RecentNodes, readNode } from './recent-nodes.ts';
 
-// The question `recreatable`: whether the data outlive a pod, and whether another pod can take its place.
+// The question `recreatable`: whether a member's data outlives its pod, and whether a new pod can replace the pod.
 
-/** What was last read about whether a member can be recreated, on the monotonic clock. */
+/** What was last read about whether a member can be recreated. Times are on the monotonic clock. */
 export interface KnownRecreatable {
   /** The claims that the pod mounts. */
   readonly claimNames: readonly string[];
   /** The uids of the claims when they were first read, by name. A pod never changes its claims. */
   readonly claimUids: Readonly<Record<string, string>>;
-  /** The latest time at which the pod can have started, as far as it shows, in milliseconds since 1970. */
+  /** The latest possible time of the pod's start, derived from the pod's fields, in milliseconds since 1970. */
   readonly startedAt: number | null;
   /** The tolerations of the pod, including those that admission has added. */
   readonly tolerations: readonly Json[];
-  /** The claims that do not keep the data, or only as long as the pod exists. */
+  /** The claims that would lose their data when the pod ends, and why. */
   readonly claims: readonly EndingClaim[];
   readonly tied: TiedToNode | null;
   readonly refusal: string | null;
-  /** The update revision for which it was read. */
+  /** The update revision for which this was read. */
   readonly revision: string;
   readonly atMilliseconds: number;
 }
 
-/** By the uid of the pod. Each entry ends with its pod. */
+/** The readings by the uid of the pod. An entry ends with its pod. */
 export interface RecreatableReadings {
   readonly members: ReadonlyMap<string, KnownRecreatable>;
-  /** Whether the node of a pod was being drained when it was last read. */
-  readonly leavingNodes: ReadonlyMap<string, boolean>;
 }
 
-export interface RecreatableContext extends NodeContext {
+interface ReadingContext extends NodeContext {
   readonly world: World;
+}
+
+export interface RecreatableContext extends ReadingContext {
   readonly nodes: RecentNodes;
+  readonly knownNodes: Pick<KnownNodes, 'watched'>;
   readonly mayLackCreate?: boolean;
-  /** Default: true. */
+  /** Whether to make dry runs of the next pods; default: true. */
   readonly triesPods?: boolean;
 }
 
-export const recreatable: Row<
-  'recreatable',
-  RecreatableReadings,
-  object,
-  Pick<MemberFacts, 'recreatable' | 'nodeLeaves'>
-> = {
-  asks: 'the API server: the pods, claims, volumes and nodes of the members, and whether it would admit their next pods (dry runs); the nodes of other stale members',
+export const recreatable: Row<'recreatable', RecreatableReadings, object, Pick<MemberFacts, 'recreatable'>> = {
+  asks: 'the API server: the pods, claims, volumes and nodes of the members, and whether it would admit their next pods (dry runs); without `NodeMaintenance` also the nodes of other stale members',
   lasts: `${freshRecreatableSeconds} s`,
   silence: 'no step in this pass',
-  initial: { members: new Map(), leavingNodes: new Map() },
+  initial: { members: new Map() },
   ask: async ({ members }, { observed, api, world, sources }, before) => {
     const asked = observed.objects.pods.filter(({ ordinal }) => members.includes(ordinal));
-    const { nodes, mayLackNodes, triesPods } = sources;
-    return asked.length === 0
-      ? null
-      : readRecreatable(asked, observed.objects, before, { api, world, nodes, mayLackNodes, triesPods });
+    const { nodes, knownNodes, mayLackNodes, triesPods } = sources;
+    const context = { api, world, nodes, knownNodes, mayLackNodes, triesPods };
+    return asked.length === 0 ? null : readRecreatable(asked, observed.objects, before, context);
   },
   facts: () => ({}),
   memberFacts: (known, { objects: { statefulSet }, nowMilliseconds }) => {
     const revision = statefulSet?.updateRevision ?? '';
     return ({ uid }) => {
-      const nodeLeaves = known.leavingNodes.get(uid) === true;
       const member = known.members.get(uid);
-      if (member?.revision !== revision) return { recreatable: notAsked, nodeLeaves };
+      if (member?.revision !== revision) return { recreatable: notAsked };
       const { claims, tied, refusal, atMilliseconds } = member;
       const ageSeconds = (nowMilliseconds - atMilliseconds) / 1000;
-      return { recreatable: { kind: 'asked', ageSeconds, claims, tied, refusal }, nodeLeaves };
+      return { recreatable: { kind: 'asked', ageSeconds, claims, tied, refusal } };
     };
   },
   confirm: {
     order: 'withObjects',
-    // What may have changed: claims and their volumes, and the node. Webhooks are not asked again.
+    // Reads what may have changed: claims with their volumes, and the node. Calls no webhook again.
     plan: ({ members }, { observed: { objects: cluster }, world, sources }, before) => {
-      const { nodes, mayLackNodes } = sources;
+      const { mayLackNodes } = sources;
       const pods = cluster.pods.filter(({ ordinal, uid }) => members.includes(ordinal) && before.members.has(uid));
       return {
         requests: pods.reduce((sum, { uid }) => sum + 2 * (before.members.get(uid)?.claimNames.length ?? 0) + 1, 0),
         ask: async (api) => {
-          const context = { api, world, nodes, mayLackNodes };
+          const context = { api, world, mayLackNodes };
           const readings = await readAll(pods, cluster, before, context, {
             nodeOf: (pod) => readNode(context, pod),
             refusalOf: async (_, known) => known?.refusal ?? null,
@@ -96,12 +92,12 @@ export const recreatable: Row<
       };
     },
   },
-  status: { whileOutstanding: 'the hold before' },
+  status: { whileOutstanding: 'the previous hold' },
 };
 
 /**
- * Reads everything about these pods, and the nodes of all other stale ones: members on a node that is being drained may
- * have to go first.
+ * Reads everything about these pods. Unless nodes are watched, it also reads the nodes of all other stale pods, because
+ * members on a node that is being drained may have to go first.
  */
 export async function readRecreatable(
   pods: readonly PodRecord[],
@@ -110,14 +106,17 @@ export async function readRecreatable(
   context: RecreatableContext,
 ): Promise<RecreatableReadings> {
   const revision = cluster.statefulSet?.updateRevision;
-  const others = cluster.pods.filter((pod) => !pods.includes(pod) && pod.revision !== revision);
+  const others = context.knownNodes.watched
+    ? []
+    : cluster.pods.filter((pod) => !pods.includes(pod) && pod.revision !== revision);
   const { statefulSet } = cluster;
-  // Read once for all pods: the template of their successors. While MOCO re-creates the StatefulSet, nothing is read.
+  // The StatefulSet's template is read once, because all new pods are made from it. While MOCO re-creates the
+  // StatefulSet, there is no template to read.
   const whole =
     statefulSet === null || pods.length === 0
       ? null
       : await context.api.read(statefulSets, { namespace: statefulSet.namespace, name: statefulSet.name });
-  const [readings, leaving] = await Promise.all([
+  const [readings] = await Promise.all([
     readAll(pods, cluster, known, context, {
       nodeOf: (pod) => context.nodes.read(context, pod),
       refusalOf: async (pod) => (whole === null ? null : readRefusal(pod, whole, revision ?? '', context)),
@@ -125,12 +124,10 @@ export async function readRecreatable(
     }),
     Promise.all(others.map((pod) => context.nodes.read(context, pod))),
   ]);
-  const { members, leavingNodes } = withReadings(known, cluster, readings);
-  const ofOthers = others.map(({ uid }, index) => [uid, isLeaving(leaving[index] ?? null)] as const);
-  return { members, leavingNodes: new Map([...leavingNodes, ...ofOthers]) };
+  return withReadings(known, cluster, readings);
 }
 
-/** How the reads before a step differ from those of its confirmation, which are never cached and ask no webhook. */
+/** The reads that differ between a pass and a confirmation. A confirmation uses no cache and calls no webhook. */
 interface Asks {
   readonly nodeOf: (pod: PodRecord) => Promise<NodeRead>;
   readonly refusalOf: (pod: PodRecord, known: KnownRecreatable | undefined) => Promise<string | null>;
@@ -138,14 +135,14 @@ interface Asks {
   readonly template?: Json | null;
 }
 
-type Reading = readonly [uid: string, member: KnownRecreatable, leaves: boolean];
+type Reading = readonly [uid: string, member: KnownRecreatable];
 
-/** Parts of a pod that never change are read once. */
+/** Reads the pods. The fields of a pod that never change are read only once. */
 async function readAll(
   pods: readonly PodRecord[],
   { statefulSet, pods: all }: ClusterObjects,
   { members: before }: RecreatableReadings,
-  context: RecreatableContext,
+  context: ReadingContext,
   { nodeOf, refusalOf, template = null }: Asks,
 ): Promise<readonly Reading[]> {
   const { api, world } = context;
@@ -168,16 +165,17 @@ async function readAll(
     const ending = claims.flatMap((claim) => endingClaim(claim, fixed.claimUids, startedAt));
     const claimUids = { ...uidsOf(claims), ...fixed.claimUids };
     const reading = { ...fixed, claimUids, revision, claims: ending, tied, refusal, atMilliseconds };
-    return [[uid, reading, isLeaving(node)]];
+    return [[uid, reading]];
   };
   return (await Promise.all(pods.map(read))).flat();
 }
 
-const isLeaving = (node: NodeRead): boolean => node !== 'unreadable' && isToBeEmptied(node);
-
 type Fixed = Pick<KnownRecreatable, 'claimNames' | 'claimUids' | 'tolerations' | 'startedAt'>;
 
-/** Volumes of a pod never change, and tolerations are only added. `null` if the pod is gone. */
+/**
+ * Reads what does not change about a pod: its volumes, and its tolerations, which can only be added to. Resolves to
+ * `null` if the pod is gone.
+ */
 async function fixedOf({ namespace, name, uid }: PodRecord, api: ClusterReader): Promise<Fixed | null> {
   const pod = await api.read(podKind, { namespace, name });
   if (pod === null || object(pod['metadata'])['uid'] !== uid) return null;
@@ -190,9 +188,9 @@ async function fixedOf({ namespace, name, uid }: PodRecord, api: ClusterReader):
 }
 
 /**
- * When it started. Its kubelet and the scheduler report it, each by its own clock, and no pod is scheduled before its
- * claims are bound: the earliest time counts. A running pod without any of these counts as started right after its
- * creation.
+ * The latest possible time of the pod's start. The kubelet and the scheduler each report a time by their own clock, and
+ * the earliest of these counts. No pod is scheduled before its claims are bound. A running pod without any such time
+ * counts as started right after its creation.
  */
 function startOf(pod: Json): number | null {
   const status = object(pod['status']);
@@ -207,15 +205,13 @@ function startOf(pod: Json): number | null {
 interface ReadClaim {
   readonly name: string;
   readonly claim: Json | null;
-  /** `unreadable`: the controller may not read it and does not need it. */
+  /**
+   * `null` if the volume does not exist. `unreadable` if the controller may not read the volume and does not need to.
+   */
   readonly volume: Json | null | 'unreadable';
 }
 
-async function readClaim(
-  name: string,
-  namespace: string,
-  { api, mayLackNodes }: RecreatableContext,
-): Promise<ReadClaim> {
+async function readClaim(name: string, namespace: string, { api, mayLackNodes }: NodeContext): Promise<ReadClaim> {
   const claim = await api.read(persistentVolumeClaims, { namespace, name });
   const volumeName = text(object(claim?.['spec'])['volumeName']);
   if (volumeName === null) return { name, claim, volume: null };
@@ -232,7 +228,10 @@ const uidOf = (raw: Json): string => text(object(raw['metadata'])['uid']) ?? '';
 const uidsOf = (claims: readonly ReadClaim[]): Readonly<Record<string, string>> =>
   Object.fromEntries(claims.flatMap(({ name, claim }) => (claim === null ? [] : [[name, uidOf(claim)]])));
 
-/** Why the claim would not keep the data once the pod has ended. `uids` are the earlier uids of the claims. */
+/**
+ * Why the claim would not keep the data once the pod is deleted. `uids` contains the uids of the claims when they were
+ * first read.
+ */
 function endingClaim(
   { name, claim, volume }: ReadClaim,
   uids: Readonly<Record<string, string>>,
@@ -253,17 +252,17 @@ function endingClaim(
   return isTerminating(volume) ? ends('volumeTerminating') : [];
 }
 
-/** The pod spec of a member's successor, and where the other members run. */
+/** What a member's successor is created from, and where the other members run. */
 interface Successor {
-  /** The template of the StatefulSet, if it was read for this. */
+  /** The template of the StatefulSet, if it was read. */
   readonly template: Json | null;
   readonly revision: string;
   readonly others: readonly PlacedPod[];
 }
 
 /**
- * Why no node can run the successor of the member; `null` if one can. The other nodes are read only if its own node
- * accepts no pods, or if the template keeps members apart. Rejects with `ApiError`.
+ * Why no node can run the successor of the member; `null` if one can. Other nodes than the member's own are read only
+ * if that node accepts no pods, or if the template keeps members on different nodes. Rejects with `ApiError`.
  */
 async function readTied(
   pod: PodRecord,
@@ -306,10 +305,10 @@ const placed = ({ name, node, labels, deletionTimestamp }: PodRecord): PlacedPod
   terminating: deletionTimestamp !== null,
 });
 
-/** Tolerations that admission adds to pods, such as for nodes that are not ready. */
+/** Whether it is a toleration that admission adds to every pod, for example for nodes that are not ready. */
 const isOfKubernetes = ({ key }: Json): boolean => (text(key) ?? '').startsWith(conditionTaintPrefix);
 
-/** Forgets pods that are gone. */
+/** Adds the readings, and forgets pods that are gone. */
 function withReadings(
   known: RecreatableReadings,
   { pods }: ClusterObjects,
@@ -317,18 +316,14 @@ function withReadings(
 ): RecreatableReadings {
   const present = new Set(pods.map(({ uid }) => uid));
   const isPresent = ([uid]: readonly [string, unknown]): boolean => present.has(uid);
-  const members = readings.map(([uid, member]) => [uid, member] as const);
-  const leaving = readings.map(([uid, , leaves]) => [uid, leaves] as const);
-  return {
-    members: new Map([...known.members, ...members].filter(isPresent)),
-    leavingNodes: new Map([...known.leavingNodes, ...leaving].filter(isPresent)),
-  };
+  return { members: new Map([...known.members, ...readings].filter(isPresent)) };
 }
 
 /**
- * Why the API server would not admit the successor of a member, from a dry run; `null` if it would. Its name already
- * exists, which the API server checks last (Kubernetes 1.36; test/cluster/pod-dry-run.test.ts), so `AlreadyExists`
- * means that the pod is admitted. Rejects with `ApiError` if the API server does not say.
+ * Why the API server would not admit the successor of a member, from a dry run; `null` if it would. A pod with the
+ * successor's name already exists, but the API server checks that last (Kubernetes 1.36;
+ * test/cluster/pod-dry-run.test.ts). So `AlreadyExists` means that the pod is admitted. Rejects with `ApiError` if the
+ * response shows neither.
  */
 async function readRefusal(
   pod: PodRecord,
@@ -355,5 +350,5 @@ async function readRefusal(
   }
 }
 
-/** It is this controller that lacks the right to create pods. */
+/** Whether the API server refused because the controller lacks the right to create pods. */
 const lacksRight = ({ message }: ApiError): boolean => message.includes('cannot create resource "pods"');

@@ -11,16 +11,16 @@ import { shownHold } from './due.ts';
 
 // The condition `moco-rollout.io/RolloutComplete` of the MySQLCluster, which tools wait for.
 
-/** The reason of a False condition while no hold needs attention. */
+/** The reason of the condition while it is False and no hold needs attention. */
 const rollingOut = 'RollingOut';
 
-/** How long MOCO may take to restore a template that somebody else has changed. */
+/** If another client changes a template, MOCO restores it within this time. */
 const foreignTemplateMilliseconds = 10_000;
 
 /**
- * Milliseconds before a cluster without stale members may be called complete. A new update revision that every member
- * already has may come from a `kubectl rollout undo`, which MOCO is about to revert. That is impossible if members were
- * replaced for the revision.
+ * How long to wait before a cluster without stale members may be called complete, in milliseconds. If every member
+ * already has a new update revision, the revision may come from a `kubectl rollout undo`, and MOCO is about to revert
+ * it. If members were replaced for the revision, it does not come from there.
  */
 function unsettledMilliseconds({ rollout, objects, snapshot, memory, nowMilliseconds }: Observation): number {
   const revision = objects.statefulSet?.updateRevision;
@@ -45,9 +45,9 @@ export interface Completion {
   readonly complete: boolean;
   /** `RolloutComplete`, `RollingOut`, or the rule that holds the rollout. */
   readonly reason: string;
-  /** Whether the rollout waits only briefly, for something that ends by itself. */
+  /** Whether the rollout waits only briefly, for something that happens without help. */
   readonly brief: boolean;
-  /** How long until a cluster without stale members may be called complete. */
+  /** How long to wait before a cluster without stale members may be called complete. */
   readonly unsettledMilliseconds: number;
 }
 
@@ -66,15 +66,18 @@ export function completionOf(observation: Observation): Completion {
 export const isDue = (cluster: ClusterRecord, completion: Completion): boolean =>
   differs(cluster, completion) && !canWait(cluster, completion);
 
-/** An absent condition is equivalent to False. True must have the current generation, which `kubectl wait` compares. */
+/**
+ * If there is no condition, that means False. A condition that is True must carry the current observedGeneration,
+ * because `kubectl wait` compares it with the object's generation.
+ */
 export function differs({ rolloutComplete, generation }: ClusterRecord, { complete, reason }: Completion): boolean {
   if (complete) return rolloutComplete?.status !== true || rolloutComplete.observedGeneration !== generation;
   return rolloutComplete !== null && (rolloutComplete.status || rolloutComplete.reason !== reason);
 }
 
 /**
- * Whether the present condition cannot mislead anyone who waits for this generation, and the current step or wait ends
- * by itself.
+ * Whether the write can wait. It can if the current condition cannot mislead a client that waits for this generation,
+ * and the current step or hold ends without help.
  */
 function canWait({ rolloutComplete, generation }: ClusterRecord, { complete, brief }: Completion): boolean {
   const isOlder = rolloutComplete !== null && rolloutComplete.observedGeneration !== generation;
@@ -104,23 +107,23 @@ export function withCondition(
 }
 
 /**
- * Maintains condition `moco-rollout.io/RolloutComplete` of the MySQLCluster, for `kubectl wait` and GitOps tools. It is
- * written only when its status or its reason changes, since every write makes MOCO reconcile. The reason of False names
- * the hold that needs attention, if there is one.
+ * Maintains the condition `moco-rollout.io/RolloutComplete` of the MySQLCluster, for `kubectl wait` and GitOps tools.
+ * It is written only when its status or its reason changes, because every write makes MOCO reconcile. While it is
+ * False, the reason names the hold that needs attention, if there is one.
  *
- * True is confirmed like a step, and never written from the cache. The MySQLCluster is read first, so a StatefulSet
- * that is read after it contains what MOCO had applied for that generation. Its resourceVersion is the precondition.
- * False needs no fresh read: the next reconciliation corrects a wrong one. A True of an older generation no longer has
- * a meaning, so it is not removed at once: while MOCO and Kubernetes process a change, another write would conflict
- * with theirs and delay the first member.
+ * Before True is written, everything is read again, as before a step. The MySQLCluster is read first, so the
+ * StatefulSet, which is read after it, contains everything that MOCO had applied for that generation. The
+ * resourceVersion of the MySQLCluster is the precondition. False needs no fresh read, because the next reconciliation
+ * corrects a wrong False. If True was written for an older generation, it means nothing and is not removed at once:
+ * while MOCO and Kubernetes process a change, a write would conflict with their writes and delay the first member.
  *
- * The decision is made again from what was read: a StatefulSet that is written several times a second never stays the
- * same until a decision from the cache (`simulation/contention`).
+ * The decision is made again from the objects that were read. If another client writes the StatefulSet several times a
+ * second, a decision from the cache would always be outdated (`simulation/contention`).
  *
- * If MOCO keeps writing in between, the reconciliation after its writes continues.
+ * If MOCO writes between the read and the write, the reconciliation that follows MOCO's write tries again.
  *
- * A cluster that a person has released has no such condition: nobody would keep it correct once this program is
- * uninstalled.
+ * A cluster that a person has released does not have this condition, because no program would keep it correct after
+ * this one is uninstalled.
  */
 export async function writeCompletion(
   { completion, observation }: { readonly completion: Completion; readonly observation: Observation },

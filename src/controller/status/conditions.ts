@@ -7,19 +7,19 @@ import type { StatusContext } from './status-context.ts';
 const stalls = (hold: Hold): boolean => isAlarming(hold.rule) && !(hold.rule === 'SwitchoverFailing' && hold.retries);
 
 /**
- * Whether a user requested the wait, even if members are stale. Waiting for other clusters is not such a request: that
- * rollout is in progress.
+ * Whether a user requested the wait. That is possible even while members are stale. A wait for other clusters does not
+ * count, because a rollout that waits for them is in progress.
  */
 const isRequestedWait = ({ rule }: Hold): boolean => isRequestedByUser(rule) && !isForOthers(rule);
 
-/** The reason why a rollout is stalled if no rule explains it. */
+/** The reason of condition `Stalled` if no rule explains why the rollout is stalled. */
 const deadlineExceeded = 'ProgressDeadlineExceeded';
 
 /**
  * The conditions are the API of a MySQLRollout; the phase is only for people. `Ready` is True if the rollout is
- * complete. `Reconciling` and `Stalled` are those of kstatus, and at most one of them is True: a rollout that makes
- * progress by itself is reconciling. A rollout that cannot progress, or has not for progressDeadlineSeconds, is
- * stalled. A rollout that a user keeps waiting is neither. `PolicyInForce` is True if every setting has an effect.
+ * complete. `Reconciling` and `Stalled` follow kstatus, and at most one of them is True. A rollout that makes progress
+ * without help is reconciling. A rollout that cannot progress, or has not progressed for progressDeadlineSeconds, is
+ * stalled. A rollout that waits at a user's request is neither. `PolicyInForce` is True if every setting has an effect.
  */
 export function conditions(context: StatusContext): readonly Condition[] {
   const { rollout, decision, shown, now } = context;

@@ -8,13 +8,16 @@ import type { Observation } from '../pass/observe.ts';
 
 // When a status is written: immediately, soon, or with the next write.
 
-/** How long a brief hold is hidden, so that users see only waits that matter. */
+/** How long a brief hold is hidden, so that users see only holds that matter. */
 export const shownAfterSeconds = 10;
 
-/** Waits that are part of every step get an Event only if they take long: the step already has one. */
+/**
+ * A hold that is part of every step gets an Event only if it lasts longer than this, because the step has its own
+ * Event.
+ */
 const longStepSeconds = 60;
 
-/** After how many seconds a hold gets an Event, if it gets one. */
+/** How many seconds a hold has to last before it may get an Event. */
 export const reportedAfterSeconds = ({ rule }: Hold): number => (isRoutine(rule) ? longStepSeconds : 0);
 
 export function isShown(hold: Hold, heldForSeconds: number): boolean {
@@ -23,7 +26,7 @@ export function isShown(hold: Hold, heldForSeconds: number): boolean {
   return !isBrief(hold.rule);
 }
 
-/** The hold that users see. A brief hold that has just begun does not cover an earlier one that still holds. */
+/** The hold that users see. If a brief hold has just begun, users still see an earlier hold that also applies. */
 export function shownHold({
   decision: { hold, beneath },
   heldForSeconds,
@@ -33,15 +36,18 @@ export function shownHold({
   return beneath.find(({ rule }) => rule === rollout?.status?.hold?.rule) ?? null;
 }
 
-/** Changes within this time are written together. */
+/** Changes that occur within this time are written together. */
 const coalescedMilliseconds = 1000;
 
-/** The data of a member are on its claim as well, and the member is about to be ready, which is written anyway. */
+/**
+ * Data of members may be written late, because their claims contain it as well. Also, the member is about to become
+ * ready, and then the status is written anyway.
+ */
 const dataWaitMilliseconds = 50_000;
 
 /**
- * When the wait for the changes begins, on the monotonic clock. It begins later if only the data of members have
- * changed.
+ * The time from which the wait of unwritten changes is measured, on the monotonic clock. It is later if only the data
+ * of members has changed.
  */
 export function changesCountFrom(
   status: RolloutStatus,
@@ -55,11 +61,11 @@ export function changesCountFrom(
 
 /**
  * When a status with changes is due, on the monotonic clock. Failed steps and holds are written immediately. Other
- * changes are written one second after they were first seen. Details wait for the next write, at most ten seconds: the
- * state of members, and the success of a step whose intent was written. An intent never waits, and carries the whole
- * status.
+ * changes are written one second after they were first seen. Details wait for the next write, for ten seconds at most.
+ * They are the state of members, and the success of a step that had an intent. An intent is always written at once,
+ * together with the whole status.
  *
- * @param changedAtMilliseconds from `changesCountFrom`
+ * @param changedAtMilliseconds the result of `changesCountFrom`
  */
 export function dueAtMilliseconds(
   status: RolloutStatus,
@@ -70,7 +76,7 @@ export function dueAtMilliseconds(
 ): number {
   const differs = (part: (of: RolloutStatus) => unknown): boolean => !isDeepStrictEqual(part(status), part(before));
   if (differs(failedLastStep)) return now;
-  // The cache is about to show the last step, which changes the status again.
+  // If the cache does not show the last step yet, the status is about to change again.
   const seen = Math.max(now, ...ownWrites.map(({ sinceMilliseconds }) => sinceMilliseconds + unseenMilliseconds));
   if (differs(alarmingHold)) return seen;
   const waits = differs(withoutDetails) ? coalescedMilliseconds : shownAfterSeconds * 1000;
@@ -81,10 +87,10 @@ function failedLastStep({ lastStep }: RolloutStatus): RolloutStatus['lastStep'] 
   return lastStep?.result === 'done' ? undefined : lastStep;
 }
 
-/** Rules that every rollout waits for even if all goes well require no action. */
+/** The rule of the hold, or `null` if every rollout waits for it, because such a hold requires no action. */
 const alarmingHold = ({ hold }: RolloutStatus): string | null => (hold && !isRoutine(hold.rule) ? hold.rule : null);
 
-/** Fields that change in every regular step, or add nothing to the rest. */
+/** Fields that change in every normal step, and fields that only repeat others. */
 const details: ReadonlySet<string> = new Set<keyof RolloutStatus>([
   'observedClusterGeneration',
   'participatingReplicas',

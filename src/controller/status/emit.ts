@@ -6,10 +6,10 @@ import { type Acted, isRefusedByBudget, sparesSwitchover } from '../pass/end.ts'
 import type { Context, Pass } from '../pass/pass.ts';
 import { rememberPublished, rememberReturned } from '../pass/remember.ts';
 import type { Changes } from './changes.ts';
-import { type EventSubject, mysqldRestartedEvent, outOfBandEvent, stepEvent } from './events.ts';
+import { type EventSubject, endedEvent, mysqldRestartedEvent, outOfBandEvent, stepEvent } from './events.ts';
 import type { PassReport } from './pass-report.ts';
 
-// Emits Events, metrics and log lines, before any status is written.
+// Emits Events, metrics and log lines, before the status is written.
 
 /** Sets the metrics of the cluster, and emits the Event and the log line that are due. */
 export function emit(report: PassReport, { memory, context: { metrics, recorder, log } }: Pass): void {
@@ -53,9 +53,11 @@ export function emitStep(acted: Acted, { metrics, recorder, log }: Context): voi
   if (event !== null) recorder.record(event);
 }
 
-/** Emits what has ended, once the status contains it. `reported` is `null` if the objects are unknown. */
+/**
+ * Reports what has ended, after the status that shows it was written. `reported` is `null` if the objects are unknown.
+ */
 export function emitChanges(
-  { finished, switchover, outOfBand, mysqldRestarted }: Changes,
+  { finished, switchover, outOfBand, mysqldRestarted, ended }: Changes,
   reported: EventSubject | null,
   { metrics, recorder, log }: Context,
 ): void {
@@ -74,6 +76,11 @@ export function emitChanges(
   if (mysqldRestarted.length > 0) metrics.mysqldRestarts.inc(mysqldRestarted.length);
   if (reported === null) return;
   const { objects } = reported;
+  for (const one of ended) {
+    const event = endedEvent(reported, one);
+    log.info({ cluster: nameOf(objects.cluster) }, event.note);
+    recorder.record(event);
+  }
   const revision = objects.statefulSet?.updateRevision ?? '';
   for (const [ordinal, event] of [
     ...outOfBand.map((one) => [one, outOfBandEvent(reported, one)] as const),

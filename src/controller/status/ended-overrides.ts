@@ -9,8 +9,9 @@ import type { Pass } from '../pass/pass.ts';
 import { rememberPublished } from '../pass/remember.ts';
 
 /**
- * Removes the expired overrides from the spec of the MySQLRollout, but only those that the plugin has written, under
- * its field manager. Other writers, such as a GitOps tool, would write theirs again. It tries once for each expiry.
+ * Removes expired overrides from the spec of the MySQLRollout, but only overrides that the plugin wrote, using the
+ * plugin's field manager. Any other writer, such as a GitOps tool, would add its overrides again. Tries once for each
+ * expiry.
  */
 export async function removeEndedOverrides(
   { rollout, settings, snapshot, now }: Observation,
@@ -37,7 +38,7 @@ export async function removeEndedOverrides(
     await api.applyRollout(raw, overrides.length === 0 ? {} : { overrides }, manager);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    // Another write triggers another attempt.
+    // Another client has written the MySQLRollout, so the removal is attempted again.
     if (isConflict(error)) rememberPublished(memory, { endedOverrides: '' });
     const cluster = nameOf(rollout.metadata);
     log.warn({ cluster, error }, 'Failed to remove expired overrides');

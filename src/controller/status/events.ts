@@ -10,6 +10,7 @@ import { memberName } from '../facts/member-name.ts';
 import type { ObservedFacts } from '../pass/collect-facts.ts';
 import { type Acted, sparesSwitchover } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
+import type { EndedSetting } from './changes.ts';
 import { isShown, reportedAfterSeconds } from './due.ts';
 
 // The Events about a cluster: their reasons and messages, and when they are due.
@@ -32,7 +33,10 @@ export const stepReasons: Readonly<Record<Exclude<Step['kind'], 'none'>, string>
   promoteRevision: 'RevisionPromoted',
 };
 
-/** The Event of a step that was done, even if only in part. A step that only removes our own mark has none. */
+/**
+ * The Event of a step that was done, even if only in part. If a step only removes an annotation of this program, there
+ * is no Event.
+ */
 export function stepEvent({ observation, step, done }: Acted): Occurrence | null {
   const [target] = done;
   if (step.kind === 'none' || target === undefined || (step.kind === 'undemote' && !step.demoted)) return null;
@@ -43,11 +47,20 @@ export function stepEvent({ observation, step, done }: Acted): Occurrence | null
     type: step.kind === 'undemote' ? 'Warning' : 'Normal',
     reason: stepReasons[step.kind],
     action: isDisruptive(step) ? ruleOf(step) : step.kind,
-    note: `${explainStep(step)}${avoided(step, observation)}`,
+    note: `${explainStep(step)}${avoided(step, observation)}${left(step, observation)}`,
   };
 }
 
-/** The Event comes with the update that follows a resize. */
+/** The node that a member leaves, and why it is being taken out of service. */
+function left(step: Step, { snapshot: { members } }: Observation): string {
+  if (!('rule' in step) || step.rule !== 'NodeLeaving') return '';
+  const member = members.find(({ ordinal }) => step.targets.some((target) => target.ordinal === ordinal));
+  return member === undefined || member.leaving === null ? '' : ` (node ${member.node} ${member.leaving})`;
+}
+
+/**
+ * What the step avoided, as an addition to the note. A resize has no such addition; the update that follows it does.
+ */
 function avoided(step: Step, { objects }: Observation): string {
   if (step.kind !== 'updateInPlace') return '';
   return `; this avoids a restart of mysqld${sparesSwitchover(step, objects) ? ' and a switchover' : ''}`;
@@ -71,7 +84,7 @@ export function holdEvent(observation: Observation): Occurrence | null {
 /** The Event of a member that restarted at the update revision without a step. */
 export function outOfBandEvent(facts: EventSubject, ordinal: number): Occurrence {
   const revision = facts.objects.statefulSet?.updateRevision ?? '';
-  const note = `came up at revision ${revision} without a step of this controller: somebody else deleted its pod by a drain, an eviction or a deletion`;
+  const note = `came up at revision ${revision} without a step of this controller: another client drained its node, or evicted or deleted its pod`;
   return warningAbout(facts, ordinal, { reason: 'UpdatedOutOfBand', action: 'Updated' }, (name) => `${name} ${note}`);
 }
 
@@ -84,6 +97,15 @@ export const mysqldRestartedEvent = (facts: EventSubject, ordinal: number): Occu
     (name) =>
       `mysqld of ${name} restarted because its pod was changed in place; no other member restarts containers or is resized in place for this revision`,
   );
+
+/** The Event of an override or a pause that has ended. */
+export const endedEvent = (facts: EventSubject, { reason, note }: EndedSetting): Occurrence => ({
+  ...objectsOf(facts),
+  type: 'Normal',
+  reason,
+  action: 'Setting',
+  note,
+});
 
 function warningAbout(
   facts: EventSubject,

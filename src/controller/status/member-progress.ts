@@ -1,17 +1,19 @@
-import type { Intent, MemberStatus, RolloutProgress } from '../../api/rollout-status.ts';
+import type { RolloutProgress } from '../../api/rollout-progress.ts';
+import type { Intent, MemberStatus } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../base/json.ts';
 import { replacesNobody } from '../../core/adoption.ts';
 import { hasNeverStarted } from '../../core/member.ts';
 import type { Recreated } from '../../core/sentences.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
+import { replacesForRevision } from '../../core/step.ts';
 import { ordinalOf } from '../../moco/names.ts';
 import type { OwnWrite } from '../../objects/execute.ts';
 import { didNotHappen } from '../facts/last-step.ts';
 import type { StatusContext } from './status-context.ts';
 
-// What the status records of each member in a rollout.
+// What the status records about each member during a rollout.
 
-/** What a rollout records of each member: whether and how it was disrupted, and how long it was unavailable. */
+/** What a rollout records about each member: whether and how it was disrupted, and how long it was unavailable. */
 type MemberProgress = InTurn & MemberTimes & OrNone<'createdWhileHeld'>;
 type InTurn = OrNone<'waiting' | 'updatedOutOfBand'>;
 type MemberTimes = OrNone<'unavailableMembers' | 'memberDurations'>;
@@ -19,7 +21,7 @@ type UnavailableMember = NonNullable<RolloutProgress['unavailableMembers']>[numb
 /** `undefined` removes the recorded value. */
 type OrNone<F extends keyof RolloutProgress> = { readonly [K in F]: RolloutProgress[K] | undefined };
 
-/** The rollout during which the template changed, if there was one. */
+/** A rollout that begins. `earlier` is the rollout that was in progress when the template changed, if there was one. */
 interface Begins {
   readonly earlier: RolloutProgress | null;
 }
@@ -30,11 +32,11 @@ export interface SeenMember extends Pick<MemberStatus, 'updated' | 'state'> {
   readonly revision?: string | null | undefined;
   readonly participating: boolean;
   readonly recreated?: Recreated | null;
-  /** Since when it has participated at the update revision, if the status already has that. */
+  /** Since when the member has participated at the update revision, if the status already shows that. */
   readonly updatedAt?: string | undefined;
 }
 
-/** The steps, and facts about members that the record lacks. */
+/** The steps, and the facts about members, that the record itself does not contain. */
 export interface MemberContext extends Pick<StatusContext, 'ended' | 'intent' | 'unresolved' | 'now'> {
   readonly snapshot: Pick<ClusterSnapshot, 'statefulSet' | 'members'> & {
     readonly cluster: Pick<ClusterSnapshot['cluster'], 'offline'>;
@@ -43,8 +45,8 @@ export interface MemberContext extends Pick<StatusContext, 'ended' | 'intent' | 
 }
 
 /**
- * A stale member that no step has disrupted and that is now at the update revision was updated out of band. `begins` if
- * the rollout is not recorded yet.
+ * Records how each member was disrupted. If a stale member is now at the update revision and no step has disrupted it,
+ * it was updated out of band. `begins` is set if the rollout is not recorded yet.
  */
 export function memberProgressOf(
   known: Partial<RolloutProgress>,
@@ -58,7 +60,7 @@ export function memberProgressOf(
   const stale = members.filter(isStale).map(({ ordinal }) => ordinal);
   const isTaken = (ordinal: number): boolean | null => isTakenPod(ordinal, known, snapshot);
   const back = members.filter(({ ordinal, updated }) => !updated && isTaken(ordinal) === false);
-  // If new pods start at the current revision, a member that a step replaced may be back at its previous revision.
+  // If new pods start at the current revision, a member that a step replaced may still be at its previous revision.
   const spared = [
     ...stale.filter((ordinal) => missed.includes(ordinal) || (isKept && isTaken(ordinal) !== true)),
     ...back.map(({ ordinal }) => ordinal),
@@ -66,7 +68,7 @@ export function memberProgressOf(
   const step = intent ?? unresolved;
   const taken = step !== null && takesMembers(step) ? step.pods.map(({ name }) => ordinalOf(name)) : [];
   const updated = new Set(members.filter((member) => member.updated).map(({ ordinal }) => ordinal));
-  const replacing = intent !== null && replaces(intent) ? intent : null;
+  const replacing = intent !== null && replacesForRevision(intent.step, intent.rule) ? intent : null;
   return {
     ...inTurn(known, begins, members, snapshot, { stale, spared, taken, updated }),
     createdWhileHeld: createdWhileHeldOf(known, members, snapshot),
@@ -75,8 +77,8 @@ export function memberProgressOf(
 }
 
 /**
- * Whether the member's pod is the one that a step acted on. `null` if no step is known to have acted on one, or there
- * is no pod.
+ * Whether a step acted on the pod that the member has now. `null` if the member has no pod, or if no such step is
+ * known.
  */
 function isTakenPod(
   ordinal: number,
@@ -88,7 +90,7 @@ function isTakenPod(
   return taken === undefined || pod === undefined ? null : pod.uid === taken;
 }
 
-/** Members that somebody else updated while they were held, and when that was first seen. */
+/** Members that another client updated while they were held, and when that was first seen. */
 function createdWhileHeldOf(
   { waiting = [], createdWhileHeld = [] }: Partial<RolloutProgress>,
   members: readonly SeenMember[],
@@ -114,11 +116,11 @@ function inTurn(
   { stale, spared, taken, updated }: Record<'stale' | 'spared' | 'taken', Ordinals> & { updated: ReadonlySet<number> },
 ): InTurn {
   const outOfBand = known.updatedOutOfBand?.filter((ordinal) => !stale.includes(ordinal));
-  // In other modes the StatefulSet replaces members by itself, so such a member may be updated as planned.
+  // In other modes the StatefulSet itself replaces members, so these members may have been updated as intended.
   if (statefulSet === null || !replacesNobody(statefulSet)) return { waiting: undefined, updatedOutOfBand: outOfBand };
-  // Its pods are gone because a person wants that, so their return is nobody's update.
+  // A user removed these pods on purpose. When they come back, that is not an update.
   if (cluster.offline) return { waiting: sorted(stale), updatedOutOfBand: outOfBand };
-  // Either the rollout begins, or it was in a mode that does not record this.
+  // There is no record yet if the rollout is only beginning, or if its mode does not keep this record.
   const isTaken = ({ ordinal }: SeenMember): boolean =>
     begins === null && known.unavailableMembers?.some((one) => one.ordinal === ordinal) === true;
   const lost = members.filter((one) => !isTaken(one) && isLost(one, begins?.earlier ?? null));
@@ -131,7 +133,7 @@ function inTurn(
   };
 }
 
-/** Wall-clock times, because they must survive this process. */
+/** Wall-clock times, because they must survive a restart of this process. */
 function times(
   { unavailableMembers = [], memberDurations = [] }: Partial<RolloutProgress>,
   members: readonly SeenMember[],
@@ -139,7 +141,7 @@ function times(
   { spared, missed, replacing }: Record<'spared' | 'missed', Ordinals> & { replacing: Intent | null },
   nowTimestamp: string,
 ): MemberTimes {
-  // A restore lasts until the member has another pod, or until its step turns out not to have happened.
+  // A restore continues until the member has a new pod, or until it turns out that the step did not happen.
   const isRestored = ({ ordinal, uid }: UnavailableMember): boolean =>
     missed.includes(ordinal) || pods.some((pod) => pod.ordinal === ordinal && pod.uid !== uid);
   const unavailable = new Map<number, Omit<UnavailableMember, 'ordinal'>>(
@@ -178,19 +180,20 @@ function listOf<Value, Entry>(known: ReadonlyMap<number, Value>, entryOf: (value
 const isStale = ({ updated, state }: Pick<SeenMember, 'updated' | 'state'>): boolean =>
   !updated && state !== 'missing' && state !== 'terminating';
 
-/** Its pod is terminating while the rollout begins, and no step of the previous rollout has disrupted it. */
+/**
+ * Whether the member already lost its pod before the rollout began, for a reason other than a step of the previous
+ * rollout.
+ */
 function isLost({ updated, state, ordinal, revision }: SeenMember, earlier: RolloutProgress | null): boolean {
   if (updated || (state !== 'terminating' && state !== 'missing')) return false;
   return earlier?.waiting === undefined || earlier.waiting.includes(ordinal) || revision === earlier.revision;
 }
 
-/** Steps that end pods. A demotion moves the primary but disrupts no member, and a resized member stays stale. */
-const replacing: ReadonlySet<Intent['step']> = new Set(['delete', 'evict', 'restore', 'setPartition']);
-
-const replaces = ({ step }: Intent): boolean => replacing.has(step);
-
-/** An update in place does not make its member unavailable, and does not show how long a new pod takes. */
-const takesMembers = (intent: Intent): boolean => replaces(intent) || intent.step === 'updateInPlace';
+/**
+ * Whether the members of the step no longer wait for the rollout. That includes an update in place, although it does
+ * not make its member unavailable and does not show how long a new pod takes.
+ */
+const takesMembers = ({ step, rule }: Intent): boolean => replacesForRevision(step, rule) || step === 'updateInPlace';
 
 type Ordinals = readonly number[];
 

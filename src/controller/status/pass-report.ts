@@ -19,7 +19,7 @@ import { type StatusReport, statusOf, unusableStatusOf } from './status-report.t
 /** Everything that is reported about a cluster after a reconciliation. */
 export interface PassReport {
   readonly observation: Observation;
-  /** `null` if there is no MySQLRollout to write it to, or nothing to write. */
+  /** `null` if there is no MySQLRollout, or nothing to write to it. */
   readonly status: StatusReport | null;
   readonly completion: Completion;
   readonly values: ClusterValues;
@@ -29,7 +29,10 @@ export interface PassReport {
 }
 
 interface LogLine {
-  /** `warn`: a person has to look at it. `debug`: it is part of every step, or has not lasted long. */
+  /**
+   * `warn` means that a person has to look at the cluster. `debug` means that the line is part of every step, or that
+   * the hold has been brief so far.
+   */
   readonly level: 'debug' | 'info' | 'warn';
   /** The line is logged if this key differs from that of the last line. */
   readonly key: string;
@@ -81,7 +84,7 @@ function logLine(observation: Observation): LogLine {
   };
 }
 
-/** Steps have their own log lines. A cluster that is already complete when the controller starts is not logged. */
+/** Steps have their own log lines. If a cluster is already complete when the controller starts, that is not logged. */
 function levelOf(observation: Observation, hold: Hold | null): LogLine['level'] {
   const { decision, memory } = observation;
   if (hold === null) return decision.complete && memory.published.logged !== '' ? 'info' : 'debug';
@@ -90,7 +93,7 @@ function levelOf(observation: Observation, hold: Hold | null): LogLine['level'] 
   return isRoutine(hold.rule) ? 'debug' : 'info';
 }
 
-/** A hold is exported from its first moment, even if the status does not show it yet. */
+/** The metrics show a hold from its first moment, even if the status does not show it yet. */
 function clusterValues(observation: Observation, status: RolloutStatus): ClusterValues {
   const { decision, snapshot, policy, settings, memory, now } = observation;
   const { members, stale, hold } = decision;
@@ -124,7 +127,10 @@ function clusterValues(observation: Observation, status: RolloutStatus): Cluster
   };
 }
 
-/** The time stays while the status shows another step as the last one. */
+/**
+ * `lastPartitionUpdated` is `undefined`, and its metric keeps its value, if the last step in the status is of another
+ * kind.
+ */
 function partitionValues(
   { policy, snapshot, decision }: Observation,
   { lastStep }: RolloutStatus,
@@ -142,7 +148,7 @@ function countsOf(words: readonly string[]): Readonly<Record<string, number>> {
   return Object.fromEntries([...Map.groupBy(words, (word) => word)].map(([word, all]) => [word, all.length]));
 }
 
-/** Members that this process disrupted and that participate again, and how long they were unavailable. */
+/** Members that this process disrupted and that participate again, and how long each was unavailable. */
 const returnedOf = ({ decision, memory, nowMilliseconds }: Observation): PassReport['returned'] =>
   decision.members.flatMap(({ ordinal, verdict }) => {
     const takenAt = memory.steps.disruptedAtMilliseconds.get(ordinal);

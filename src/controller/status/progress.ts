@@ -1,11 +1,5 @@
-import {
-  type Intent,
-  type MemberStatus,
-  newRollout,
-  type RolloutProgress,
-  type RolloutStatus,
-  type SwitchoverTries,
-} from '../../api/rollout-status.ts';
+import { newRollout, type RolloutProgress, type SwitchoverTries } from '../../api/rollout-progress.ts';
+import { type Intent, type MemberStatus, type RolloutStatus } from '../../api/rollout-status.ts';
 import { omitUndefined } from '../../base/json.ts';
 import type { Decision } from '../../core/decision.ts';
 import { sortedVersions } from '../../core/mysql-versions.ts';
@@ -21,11 +15,11 @@ import { memberProgressOf, sorted } from './member-progress.ts';
 import { disruptedFor, secondsBetween } from './rollout-history.ts';
 import type { StatusContext } from './status-context.ts';
 
-// What the status records of the current rollout: facts that the next decision needs and that no object shows.
+// What the status records about the current rollout: facts that the next decision needs and that no other object shows.
 
 /**
- * The progress of the rollout to the current update revision, including its end. `null` if there is none. Unchanged
- * while the update revision is unknown.
+ * The progress of the rollout to the current update revision, including its end. `null` if there is no rollout.
+ * Unchanged while the update revision is unknown.
  */
 export function progressOf(context: StatusContext, members: readonly MemberStatus[]): RolloutProgress | null {
   const { before, objects, decision, memory, ended, intent, now } = context;
@@ -58,7 +52,7 @@ export function progressOf(context: StatusContext, members: readonly MemberStatu
     switchoverSeconds: switched
       ? (known.switchoverSeconds ?? 0) + secondsBetween([known.tries?.askedAt], memory.seen.switchedOverAt ?? now)
       : known.switchoverSeconds,
-    // The switchover is complete. The number of failed attempts remains.
+    // Once the switchover is complete, only the number of failed attempts is kept.
     tries:
       switched && tries
         ? omitUndefined<SwitchoverTries>({ count: tries.count, lastEndedAt: tries.lastEndedAt })
@@ -72,7 +66,10 @@ export function progressOf(context: StatusContext, members: readonly MemberStatu
   });
 }
 
-/** From the hold that lets the rollout give up its slot to the next step that needs one. */
+/**
+ * When the rollout gave up its slot. The time is recorded when a hold makes the rollout give up the slot, and removed
+ * with the next step that needs a slot.
+ */
 function yieldedAtOf(
   { begunAt, yieldedAt }: RolloutProgress,
   { intent, shown, now }: StatusContext,
@@ -84,8 +81,8 @@ function yieldedAtOf(
 }
 
 /**
- * When a restore is withdrawn, the update is attempted again: nothing is remembered of a member that is back at its
- * revision.
+ * The revision that is known to fail. It is forgotten once a restored member is back at its previous revision. The
+ * update is then attempted again if a user withdraws the restore.
  */
 function failingOf(known: RolloutProgress, { failing, members }: Decision): RolloutProgress['failing'] {
   if (failing === null) return undefined;
@@ -96,7 +93,10 @@ function failingOf(known: RolloutProgress, { failing, members }: Decision): Roll
   return members.find(({ ordinal }) => ordinal === failing.member)?.updated ? known.failing : undefined;
 }
 
-/** A rollout that corrects a failing one does not wait for other clusters. A restored member stays recorded as such. */
+/**
+ * A new rollout. If it corrects a failing revision, it does not wait for other clusters. Members that were restored
+ * stay recorded as restored.
+ */
 function begunProgress(
   revision: string,
   { members }: Decision,
@@ -111,7 +111,7 @@ function begunProgress(
   });
 }
 
-/** The most common value; among equally common ones, that of the highest ordinal. */
+/** The most common revision of stale members. If two are equally common, that of the highest ordinal counts. */
 function mostCommonStale(members: Decision['members']): string | undefined {
   const counts = new Map<string, number>();
   for (const { revision, updated } of members.toReversed()) {
@@ -120,7 +120,10 @@ function mostCommonStale(members: Decision['members']): string | undefined {
   return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0];
 }
 
-/** The first version before the rollout stays: later members may have others, and none is left in the end. */
+/**
+ * The MySQL versions before and after the rollout. The version before is recorded at the start, because in the end no
+ * member has it any more.
+ */
 function mysqlOf({ mysql, revision }: RolloutProgress, context: StatusContext): RolloutProgress['mysql'] {
   const stale = context.snapshot.members.filter((member) => member.revision !== revision);
   const from = mysql?.from ?? sortedVersions(stale.map(({ mysqld }) => versionOfMysqld(context, mysqld)))[0];
@@ -144,7 +147,7 @@ function triesOf(
   { ended, memory, objects, intent, now }: StatusContext,
 ): SwitchoverTries | undefined {
   const { count = 0, lastEndedAt, askedAt } = known.tries ?? {};
-  // An attempt belongs to the revision for which it was made.
+  // A demotion counts only for the revision for which it was requested.
   const demotion = ended?.result === 'done' && ended.revision === known.revision ? ended.demotion : null;
   if (demotion === 'timedOut') return { count: count + 1, lastEndedAt: now };
   const intended = demotionIntended(intent);
@@ -156,33 +159,35 @@ function triesOf(
   return isDemotionMissed(ended) ? triesAlone(known.tries) : known.tries;
 }
 
-/** What remains when no demotion is in progress: the number of failed switchovers. */
+/** What is kept while no demotion is in progress: the number of failed switchovers. */
 function triesAlone({ count = 0, lastEndedAt }: Partial<SwitchoverTries> = {}): SwitchoverTries | undefined {
   return count === 0 ? undefined : omitUndefined<SwitchoverTries>({ count, lastEndedAt });
 }
 
-/** Written with the intent, so that a successor knows the start of the demotion and withdraws it in time. */
+/**
+ * The start of the demotion is written together with the intent, so that a successor withdraws the demotion in time.
+ */
 function demotionIntended(intent: Intent | null): Pick<SwitchoverTries, 'askedAt' | 'pod'> | null {
   if (intent?.step !== 'demote') return null;
   const [pod] = intent.pods;
   return pod === undefined ? null : { askedAt: intent.at, pod: { name: pod.name, uid: pod.uid } };
 }
 
-/** What remains of an intent once it is invalidated. */
+/** What is left of an intent after it was invalidated. */
 export interface LeftOver {
   /**
-   * A pod of the intent still carries our demotion for its revision. If the demotion was about to be withdrawn, it
-   * stays until a later step withdraws it.
+   * A pod of the intent still has the demotion that this program requested for the revision. If the intent was to
+   * withdraw the demotion, a later step will do that.
    */
   readonly staysDemoted: boolean;
-  /** The members whose pods the intent was meant to end, and whose pods remain. */
+  /** The members that still have the pod that the step was meant to end. */
   readonly spared: readonly number[];
 }
 
 /**
- * The status after the step of an intent has ended. A timed-out demotion that was about to be withdrawn and is now gone
- * counts as a failed attempt: each attempt blocks writes for a while. A demotion that is still there keeps its start
- * time, and counts when it is withdrawn.
+ * The status after the step of an intent has ended. If the step was to withdraw a demotion after its timeout, and the
+ * demotion is gone, that counts as a failed attempt, because each attempt blocks writes for a while. If the demotion is
+ * still there, it keeps its start time, and counts when a later step withdraws it.
  */
 export function withoutIntent({ intent, ...before }: RolloutStatus, { staysDemoted, spared }: LeftOver): RolloutStatus {
   const status = withSpared(before, spared);
@@ -207,7 +212,10 @@ function withSpared({ rollout, ...status }: RolloutStatus, spared: readonly numb
   return { ...status, rollout: progress };
 }
 
-/** A demotion by this program whose process died before it reported it, or never received the response. */
+/**
+ * A demotion that an earlier process of this program requested. That process ended before it could report the demotion,
+ * or did not receive the response.
+ */
 function demotionSeen(
   { revision }: RolloutProgress,
   { pods, cluster }: ObservedFacts['objects'],
@@ -224,8 +232,8 @@ type InPlaceProgress = Pick<RolloutProgress, 'disruptions'> & {
 type Recorded = 'updatedInPlace' | 'resizedInPlace' | 'primaryInPlace' | 'mysqldRestarted';
 
 /**
- * What a rollout records of steps and of updates in place. If mysqld restarts because of one of these, that counts as a
- * disruption: they were meant to avoid it.
+ * What a rollout records about updates in place. An update in place is meant to avoid a disruption. If mysqld restarts
+ * because of it, the restart counts as a disruption.
  */
 function inPlaceProgressOf(known: RolloutProgress, { snapshot: { members }, ended }: StatusContext): InPlaceProgress {
   const isDone = ended?.result === 'done' && ended.revision === known.revision;
@@ -244,13 +252,13 @@ function inPlaceProgressOf(known: RolloutProgress, { snapshot: { members }, ende
   };
 }
 
-/** Before or after the patch that follows a resize. */
+/** Whether mysqld restarted because of an update in place, after its patch or already after its resize. */
 const hasRestarted = ({ revision, inPlace, restartInPlace }: MemberFacts, updateRevision: string): boolean =>
   revision === updateRevision
     ? restartInPlace?.mysqldRestarted === true
     : inPlace?.kind === 'possible' && inPlace.resize?.mysqldRestarted === true;
 
-/** `undefined` if there are none. */
+/** `undefined` if the list is empty. */
 function withOrdinals(
   known: readonly number[] | undefined,
   ordinals: readonly number[],

@@ -1,17 +1,12 @@
-import {
-  type HistoryEntry,
-  mostHeldFor,
-  ofEveryRollout,
-  type RolloutProgress,
-  type RolloutStatus,
-} from '../../api/rollout-status.ts';
+import { type HistoryEntry, mostHeldFor, ofEveryRollout, type RolloutProgress } from '../../api/rollout-progress.ts';
+import { type RolloutStatus } from '../../api/rollout-status.ts';
 import { milliseconds, omitUndefined } from '../../base/json.ts';
 import type { UnreportedStep } from '../facts/last-step.ts';
 import type { StatusContext } from './status-context.ts';
 
 /**
- * The rollout that has just ended, or `null`. It ends when it is complete, or when the template changes again before
- * that. `progress` is that of the current update revision.
+ * The rollout that has just ended, or `null`. A rollout ends when it is complete, or when the template changes before
+ * it is complete. `progress` is the progress of the rollout to the current update revision.
  */
 export function finishedRollout(
   { before: { rollout, hold }, decision: { complete }, memory, ended, now }: StatusContext,
@@ -22,11 +17,11 @@ export function finishedRollout(
   if (!rollout || progress?.revision === rollout.revision) return null;
   const over = { ...rollout, disruptions: rollout.disruptions + disruptedFor(rollout.revision, ended) };
   if (completed?.revision === rollout.revision) return entry(over, 'Complete', hold, completed.at);
-  // The same timestamp for both: they are one change of the revision.
+  // Both rollouts get the same timestamp: the change of the revision ends one and starts the other.
   return entry(over, 'Superseded', hold, progress?.startedAt ?? now);
 }
 
-/** The disruptions by a step that has ended, if it was for this revision. */
+/** How many members a step disrupted, if the step has ended and was for this revision. */
 export const disruptedFor = (revision: string, ended: UnreportedStep | null): number =>
   ended?.revision === revision ? ended.disrupted : 0;
 
@@ -49,8 +44,8 @@ type Rollout = Pick<RolloutProgress, 'heldFor' | 'startedAt'>;
 type Shown = RolloutStatus['hold'];
 
 /**
- * For how long each rule has held the rollout so far. The time of `before` is added once that hold has ended: `after`
- * is a different hold, or none. Time before the start of the rollout does not count.
+ * How long each rule has held the rollout so far. The time of hold `before` is added once that hold has ended: then
+ * `after` is a different hold, or there is none. Time before the start of the rollout does not count.
  */
 export function heldForOf(
   { heldFor = [], startedAt }: Rollout,
@@ -68,7 +63,7 @@ export function heldForOf(
     .slice(0, mostHeldFor);
 }
 
-/** Whole seconds from the latest of these timestamps to another one; 0 if the clock went backwards. */
+/** Whole seconds from the latest timestamp in `from` to `until`; 0 if the clock was set back. */
 export function secondsBetween(from: readonly (string | undefined)[], until: string): number {
   const starts = from.map((one) => milliseconds(one ?? null)).filter((one) => one !== null);
   const end = milliseconds(until);

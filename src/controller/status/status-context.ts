@@ -7,15 +7,16 @@ import type { Observation } from '../pass/observe.ts';
 import { shownHold } from './due.ts';
 
 /**
- * What a status is built from: an observation, and the status before it. With an intent, `now` is the intent's time.
+ * The inputs of a status: an observation, and the stored status. If there is an intent, `now` is the time of the
+ * intent.
  */
 export interface StatusContext extends Observation {
   readonly before: RolloutStatus;
-  /** The hold that users see, and its sentence. */
+  /** The hold that users see, and its message. */
   readonly shown: { readonly hold: Hold; readonly message: string } | null;
-  /** The step that ended since the status was written. */
+  /** The step that has ended since the status was written. */
   readonly ended: UnreportedStep | null;
-  /** The step that is about to be done. */
+  /** The step that is about to be performed. */
   readonly intent: Intent | null;
   /** An earlier step that may still happen. */
   readonly unresolved: Intent | null;

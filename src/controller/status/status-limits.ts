@@ -1,13 +1,14 @@
-import type { HistoryEntry, MemberStatus, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
+import type { HistoryEntry, RolloutProgress } from '../../api/rollout-progress.ts';
+import type { MemberStatus, RolloutStatus } from '../../api/rollout-status.ts';
 import { shortened } from '../../base/text.ts';
 import type { TemplateChange } from '../../moco/template-changes.ts';
 import { lastMeasured } from '../facts/maintenance-facts.ts';
 
-// Keeps a status small, no matter what texts it quotes.
+// Keeps a status small, however long the texts in it are.
 
 /**
- * A status is stored, watched and shown as a whole. These limits keep the status of nine members below 16 KiB, no
- * matter which texts of the API server, MOCO and users it quotes.
+ * A status is stored, watched and shown as a whole. It quotes texts of the API server, MOCO and users. These limits
+ * keep the status of nine members below 16 KiB, however long those texts are.
  */
 export const statusLimits = {
   bytes: 16_384,
@@ -34,7 +35,9 @@ export function withinLimits(status: RolloutStatus): RolloutStatus {
   return withRoomFor(cut, newestOf(history ?? []).map(shortEntry));
 }
 
-/** The newest entries, and the last one that has times of members, which maintenance windows and plans use. */
+/**
+ * The newest entries, and the last entry with times of members, because maintenance windows and plans use those times.
+ */
 function newestOf(history: readonly HistoryEntry[]): readonly HistoryEntry[] {
   const newest = history.slice(-statusLimits.historyEntries);
   const measured = lastMeasured(history);
@@ -58,8 +61,9 @@ const shortProgress = ({ failing, ...progress }: RolloutProgress): RolloutProgre
 });
 
 /**
- * Dropped in this order: of the oldest rollouts the template changes, the unavailability of members and the times of
- * holds; the changes of the current rollout; the oldest rollouts themselves.
+ * Makes room in this order. First it drops details of past rollouts, oldest rollout first: template changes, how long
+ * members were unavailable, how long rules held. Then it drops the template changes of the current rollout, and then
+ * the oldest rollouts as a whole.
  */
 function withRoomFor(status: RolloutStatus, history: readonly HistoryEntry[]): RolloutStatus {
   const bare = withoutOwnChanges(status);
@@ -75,7 +79,7 @@ function withRoomFor(status: RolloutStatus, history: readonly HistoryEntry[]): R
   ];
   const fits = candidates.find((candidate) => bytesOf(candidate) <= statusLimits.bytes);
   if (fits) return fits;
-  // The newest entry stays: it shows how the last rollout ended.
+  // The newest entry stays, because it shows how the last rollout ended.
   if (history.length > 0) return { ...bare, history: untimed.slice(-1) };
   const { history: _, ...alone } = bytesOf(status) <= statusLimits.bytes ? status : bare;
   return alone;

@@ -1,4 +1,5 @@
-import type { Intent, MemberStatus, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
+import type { RolloutProgress, SwitchoverTries } from '../../api/rollout-progress.ts';
+import type { Intent, MemberStatus, RolloutStatus } from '../../api/rollout-status.ts';
 import { omitUndefined } from '../../base/json.ts';
 import type { MemberReport } from '../../core/decision.ts';
 import { explainInPlace } from '../../core/in-place.ts';
@@ -9,7 +10,7 @@ import { explainEvidence, explainRecreated } from '../../core/sentences.ts';
 import type { ClusterSnapshot, StatefulSetFacts } from '../../core/snapshot.ts';
 import type { Observation } from '../pass/observe.ts';
 import { answeredFields, answeredMemberFields } from '../questions/questions.ts';
-import { type Changes, changesOf } from './changes.ts';
+import { type Changes, changesOf, endedSettings } from './changes.ts';
 import { conditions } from './conditions.ts';
 import { progressOf } from './progress.ts';
 import { finishedRollout, heldForOf } from './rollout-history.ts';
@@ -18,15 +19,16 @@ import { withinLimits } from './status-limits.ts';
 
 // Builds the status of a MySQLRollout from an observation.
 
-/** A status, and what ended between the stored status and this one. */
+/** A status, and what has ended since the stored status. */
 export interface StatusReport {
   readonly status: RolloutStatus;
   readonly changes: Changes;
 }
 
 /**
- * The status that follows from an observation; `intent` is the step that is about to be done. Unchanged parts,
- * including timestamps, equal those in the stored status: comparing the two shows whether a write is needed.
+ * The status that follows from an observation. `intent` is the step that is about to be performed. Everything that has
+ * not changed, including timestamps, is equal to the stored status. So comparing the two statuses shows whether a write
+ * is needed.
  */
 export function statusOf(observation: Observation, intent: Intent | null): StatusReport {
   const context = statusContextOf(observation, intent);
@@ -42,6 +44,7 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
     phase: phase({ ...decision, hold: shown?.hold ?? null }),
     strategy: observation.strategyShown,
     ...answeredFields(memory.answers, observation),
+    nodeMaintenance: nodeMaintenanceOf(context, progress),
     updatesInPlace: policy.inPlaceUpdates.mode === 'Never' ? undefined : true,
     updateRevision: statefulSet?.updateRevision || undefined,
     currentRevision: statefulSet?.currentRevision || undefined,
@@ -66,13 +69,21 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
   const takenBack = (before.intent?.step ?? status.lastStep?.step) === 'undemote';
   return {
     status: withinLimits(status),
-    changes: changesOf(before.rollout, progress, entry, takenBack, memory.seen.switchedOverAt ?? now),
+    changes: changesOf(
+      before.rollout,
+      progress,
+      entry,
+      takenBack,
+      memory.seen.switchedOverAt ?? now,
+      endedSettings(before.settings, status.settings, now),
+    ),
   };
 }
 
 /**
- * The status of an unusable MySQLRollout. Only the hold that explains it is new. The rest belongs to another cluster or
- * is about to be deleted, and stays as it is. `null` while the hold is not shown.
+ * The status of an unusable MySQLRollout. It shows the hold that explains why it is unusable. The members and the
+ * rollout stay as they are, because the object belongs to another cluster or is about to be deleted. `null` while the
+ * hold is not shown.
  */
 export function unusableStatusOf(observation: Observation): StatusReport | null {
   const context = statusContextOf(observation, null);
@@ -85,7 +96,26 @@ export function unusableStatusOf(observation: Observation): StatusReport | null 
     hold,
     conditions: conditions(context),
   });
-  return { status, changes: { finished: null, switchover: null, outOfBand: [], mysqldRestarted: [] } };
+  return { status, changes: { finished: null, switchover: null, outOfBand: [], mysqldRestarted: [], ended: [] } };
+}
+
+/**
+ * Counts failed switchovers away from a node while there is no rollout. During a rollout they count as those of the
+ * rollout. The count is dropped once no member has to leave its node.
+ */
+function nodeMaintenanceOf(
+  { before, policy, snapshot, ended, now }: StatusContext,
+  progress: RolloutProgress | null,
+): RolloutStatus['nodeMaintenance'] {
+  const { nodeMaintenance: setting } = policy;
+  if (setting === 'Ignore') return undefined;
+  const isOver = snapshot.members.every(({ leaving, demotedFor }) => leaving === null && demotedFor === null);
+  const { count = 0, lastEndedAt } = before.nodeMaintenance?.tries ?? {};
+  const failed = progress === null && ended?.result === 'done' && ended.demotion === 'timedOut';
+  const tries = failed
+    ? { count: count + 1, lastEndedAt: now }
+    : omitUndefined<SwitchoverTries>({ count, lastEndedAt });
+  return { setting, ...(!isOver && tries.count > 0 && { tries }) };
 }
 
 function withHolds(
@@ -97,7 +127,10 @@ function withHolds(
   return omitUndefined<RolloutProgress>({ ...progress, heldFor: heldForOf(rollout, hold, shown, now) });
 }
 
-/** Stages measure their soak from this time, no matter which process leads. */
+/**
+ * Since when the cluster has been complete and healthy. Stages measure their soak from this time, even if another
+ * process leads by then.
+ */
 function completeSince({ before, decision, snapshot, objects, now }: StatusContext): string | undefined {
   const { complete, hold, checksPass } = decision;
   const isHeld = hold?.rule === 'CheckFailing' || hold?.rule === 'CheckUnavailable';
@@ -130,7 +163,7 @@ function memberMessage({ recreated, evidence }: MemberReport): string | undefine
   return sentences.filter((one) => one !== null).join('; ') || undefined;
 }
 
-/** A rule that is not shown yet is not shown for a member either. */
+/** The statuses of the members. If a rule is not shown yet for the cluster, it is not shown for a member either. */
 function memberStatuses(context: StatusContext): readonly MemberStatus[] {
   const { objects, decision, snapshot, memory, before, shown } = context;
   return decision.members.map((member) => {
@@ -149,7 +182,7 @@ function memberStatuses(context: StatusContext): readonly MemberStatus[] {
       message: memberMessage(member),
       update: updateOf(snapshot, ordinal),
       mysqld: mysqldOf(context, ordinal),
-      // While MOCO re-creates the StatefulSet, it is unknown which members are up to date, so nothing changes.
+      // While MOCO re-creates the StatefulSet, it is unknown which members are up to date, so the time stays unchanged.
       ...answeredMemberFields(memory.answers, context, ordinal),
       updatedAt: updated ? (since ?? seen) : objects.statefulSet?.updateRevision ? undefined : since,
     });
@@ -157,8 +190,8 @@ function memberStatuses(context: StatusContext): readonly MemberStatus[] {
 }
 
 /**
- * A current revision that a release replaced is remembered until Kubernetes has observed the released StatefulSet.
- * After that, no earlier sync by the StatefulSet controller can overwrite it.
+ * The current revision that a release replaced. It is kept until Kubernetes has observed the released StatefulSet.
+ * Until then, a sync that the StatefulSet controller began earlier may overwrite the new current revision.
  */
 function promotionLeft(
   { promotion }: RolloutStatus,

@@ -14,14 +14,17 @@ import { emitChanges } from './emit.ts';
 import type { PassReport } from './pass-report.ts';
 import type { StatusReport } from './status-report.ts';
 
-// Writes the changes of a report.
+// Writes what has changed according to a report.
 
-/** `overtaken`: the object was changed or deleted in the meantime. Its watch event triggers another reconciliation. */
+/**
+ * `overtaken` means that another client changed or deleted the object in the meantime. The watch event of that change
+ * triggers another reconciliation.
+ */
 export type StatusWrite = 'written' | 'overtaken' | 'refused';
 
 /**
- * Replaces the status of the MySQLRollout that was read. `refused`: the API server's CRD lacks some fields, and nothing
- * was written; the refusal is remembered.
+ * Replaces the status of the MySQLRollout that was read. Resolves to `refused` if nothing was written because the API
+ * server's CRD lacks some of the fields. The refusal is remembered.
  */
 export async function writeStatus(
   { memory, api, context: { world, fleet, cache } }: Pass<StatusClient>,
@@ -42,7 +45,7 @@ export async function writeStatus(
   rememberWritten(memory, kept);
   const key = nameOf(rollout.metadata);
   const objects = cache.objects(key);
-  // A MySQLRollout that another cluster owns has no slot.
+  // A MySQLRollout that belongs to a different cluster has no slot.
   if (objects === null || isOwnOf(objects.cluster, rollout)) fleet.note(key, kept);
   return 'written';
 }
@@ -61,8 +64,8 @@ export async function writeIntent(
 }
 
 /**
- * The milliseconds until the next write is due; `statusIn` are those until the status is due. `null` if only a change
- * can make one due.
+ * The number of milliseconds until the next write is due, or `null` if no write becomes due without a change.
+ * `statusIn` is the number of milliseconds until the status is due.
  */
 export function nextIn(
   { observation, completion }: PassReport,
@@ -84,7 +87,10 @@ export function nextIn(
   return delays.length === 0 ? null : Math.min(...delays);
 }
 
-/** Resolves to the milliseconds until the status is due, or `null` if it has no changes or was written. */
+/**
+ * Writes the status if it is due. Otherwise resolves to the number of milliseconds until it is due. Resolves to `null`
+ * if the status has no changes or was written.
+ */
 export async function writeWhenDue(
   { observation, status: reported }: PassReport,
   pass: Pass<StatusClient>,

@@ -8,7 +8,7 @@ import type { Step } from '../step.ts';
 /**
  * Releases a StatefulSet that has our label although this program may no longer delete its pods. `currentRevision` is
  * written first, so that a pod that crashes afterwards starts at the same revision as under OnDelete, never at an older
- * one. Stale members stay stale until somebody lowers the partition.
+ * one. Stale members stay stale until the partition is lowered.
  */
 function releases(situation: Situation): readonly Step[] {
   const { snapshot, policy, members } = situation;
@@ -20,12 +20,13 @@ function releases(situation: Situation): readonly Step[] {
     return [{ kind: 'promoteRevision', revision, replicas, for: reason, before: [] }];
   };
   if (!labelled) {
-    // A sync that was in progress when currentRevision was written restores the previous value once more.
+    // The StatefulSet controller was syncing when currentRevision was written, and has restored the previous value.
     const overwritten = promotion !== null && promotion.from === currentRevision && promotion.to !== currentRevision;
     return observed && overwritten ? promote(promotion.to, 'correction') : [];
   }
   if (policy.mode === 'OnDelete' && !snapshot.released) return [];
-  // No member works at the update revision: a member that crashes still comes back at its previous revision.
+  // If true, no member works at the update revision. A member that crashes then still comes back at its previous
+  // revision.
   const isKept = keepsRevisions(situation.snapshot.statefulSet);
   return currentRevision === updateRevision || isKept ? [{ kind: 'release' }] : promote(updateRevision, 'release');
 }

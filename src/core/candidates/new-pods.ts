@@ -21,15 +21,15 @@ import {
 } from '../lost-members.ts';
 import { type Hold, isBrief, isRoutine } from '../rules/catalogue.ts';
 import { type Member, type Situation, target, toRestore } from '../situation.ts';
-import type { RestoreRule, Step } from '../step.ts';
+import { markOfLeavingNode, type RestoreRule, type Step } from '../step.ts';
 
 // Which revision new pods get. Under OnDelete the StatefulSet controller creates each pod at the update revision, no
-// matter who deleted its predecessor. Under RollingUpdate with partition = replicas it creates each pod at the current
-// revision, even for members that are already updated, and it replaces none.
+// matter who deleted its predecessor. Under RollingUpdate with partition = replicas, the StatefulSet controller
+// replaces no pods and creates each missing pod at the current revision, even for a member that was already updated.
 
 /**
- * The step that changes the revision of new pods, or that gives a member its revision back; `null` if no such step is
- * needed or possible.
+ * The step that changes the revision of new pods, or that restores the previous revision of a member; `null` if no such
+ * step is needed or possible.
  *
  * @param outcome what the rollout does next, or why it does nothing
  */
@@ -51,8 +51,8 @@ export function newPodsStep(situation: Situation, outcome: NextStep): Step | nul
 }
 
 /**
- * For members whose pods are missing, otherwise for a member that has to get its revision back. `null` if no member
- * needs it, or none is allowed it.
+ * Keeps the previous revision for members with missing pods. If no pod is missing, restores a member that has to get
+ * its previous revision back. `null` if neither is needed, or if it is not allowed.
  */
 function keptForSome(situation: Situation, lost: readonly Lost[]): { readonly step: Step | null } | null {
   const revision = revisionToKeep(situation, lost);
@@ -63,15 +63,15 @@ function keptForSome(situation: Situation, lost: readonly Lost[]): { readonly st
   return restored === null ? null : { step: keep(situation, [], 'untilCreated') ?? restore(situation, restored) };
 }
 
-/** The next step would update a member, and only the revision of new pods blocks that step. */
+/** Whether the next step would update a member, and only the revision of new pods blocks it. */
 function bringsNow(situation: Situation, { candidate, hold }: NextStep): boolean {
   if (hold !== null && hold.rule !== 'RevisionsKept') return false;
   return kindsOf(effects(situation, candidate)).includes('brings');
 }
 
 /**
- * The hold may last, and the data of every member belong to the current revision, so no member could start on data
- * newer than itself.
+ * Whether the hold may last, no step is in progress, and the data of every member belong to one earlier revision. Then
+ * no member could start on data newer than its own revision.
  */
 function isHeldAtRest(situation: Situation, { hold }: NextStep): boolean {
   const { members, snapshot } = situation;
@@ -81,8 +81,9 @@ function isHeldAtRest(situation: Situation, { hold }: NextStep): boolean {
 }
 
 /**
- * A step of the rollout is still in progress, even if its pod seems untouched. If the member of a step fails at the
- * update revision, that step is over: its next pod would fail as well, perhaps before the controller sees it run.
+ * Whether a step of the rollout is still in progress, even if its pod seems untouched. If the member of a step fails at
+ * the update revision, that step is over: the next pod of the member would also fail, perhaps before the controller
+ * sees the pod run.
  */
 function isUnderWay(situation: Situation): boolean {
   const { members, missing } = situation;
@@ -95,23 +96,26 @@ function isUnderWay(situation: Situation): boolean {
   );
 }
 
-/** The pod that a step replaced has yet to come back updated, or the second half of the step has yet to update it. */
+/**
+ * Whether an update is still in progress: the pod that a step replaced has not come back updated, or the second half of
+ * a step is missing.
+ */
 function isBringing(situation: Situation): boolean {
   const { members } = situation;
   return (
     awaitingResize(situation) !== null ||
-    members.some(({ facts }) => facts.demotedFor !== null) ||
+    members.some(({ facts }) => facts.demotedFor !== null && facts.demotedFor !== markOfLeavingNode) ||
     members.some((member) => !member.updated && isGoing(member) && !isUntaken(situation, member.ordinal))
   );
 }
 
 const isLasting = (hold: Hold | null): boolean => hold !== null && !isBrief(hold.rule) && !isRoutine(hold.rule);
 
-/** No member is stale, or some member could start on data newer than itself. */
+/** Whether no member is stale, or some member could start on data newer than its own revision. */
 const mustUpdateNew = (situation: Situation): boolean =>
   situation.members.every(({ updated }) => updated) || !suitsEveryMember(situation, situation.currentRevision);
 
-/** `null` if new pods already start at that revision, or cannot. */
+/** The step that makes new pods start at the previous revision. `null` if they already do, or cannot. */
 function keep(situation: Situation, lost: readonly Lost[], lasts: 'whileHeld' | 'untilCreated'): Step | null {
   const { members, currentRevision } = situation;
   const revision = revisionToKeep(situation, lost);
@@ -137,10 +141,10 @@ interface Restorable {
 }
 
 /**
- * An updated member that has to get its previous revision back. Either a person asks for it and the member fails, or
- * somebody else updated the member while it was held and its mysqld has not started since. A working member is left
- * alone, and restarting it is no failure. Once mysqld has started, the member is restored only if a person asks for it
- * and MySQL supports the downgrade.
+ * An updated member that has to get its previous revision back. In the first case a person has requested that, the
+ * member fails, and MySQL supports the downgrade if mysqld has started. In the second case another program or person
+ * deleted the pod of a held member, and the mysqld of the update revision has not started since. A working member is
+ * left alone.
  */
 function memberToRestore(situation: Situation, revision: string): Restorable | null {
   const requested = toRestore(situation);
@@ -164,13 +168,13 @@ function memberToRestore(situation: Situation, revision: string): Restorable | n
 
 const fails = ({ state, crashLoop }: Member): boolean => state === 'down' || crashLoop !== null;
 
-/** Nothing would update it again immediately. */
+/** Whether the restored member would keep its previous revision, instead of being updated again immediately. */
 const wouldStay = (situation: Situation, { pinned, ordinal }: Member): boolean =>
   pinned ||
   ordinal < situation.policy.partition ||
   (!isVerified(situation) && !isOverridden(situation, 'UpdateRevisionFailing'));
 
-/** Only once new pods start at the previous revision of the member. */
+/** Restores the member, but only once new pods start at its previous revision. */
 function restore(situation: Situation, { member, rule }: Restorable): Step | null {
   return keepsRevisions(situation.snapshot.statefulSet) ? { kind: 'restore', rule, targets: [target(member)] } : null;
 }

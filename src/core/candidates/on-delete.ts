@@ -6,9 +6,10 @@ import { descending, dueMembers, type Member, type Situation, target } from '../
 import type { Step, StepRule } from '../step.ts';
 import { takeBackDemotion } from './demotion.ts';
 import { adopt, release } from './hand-over.ts';
+import { leavingPrimary, leavingReplicas } from './node-maintenance.ts';
 
-// Which member is next, and how it is replaced, under OnDelete: the procedure of DEP-06. Members that do not
-// participate are deleted, not evicted: a PodDisruptionBudget can refuse to evict a pod that is already down.
+// Which member is next under OnDelete, and how it is replaced: the procedure of DEP-06. Members that do not participate
+// are deleted, not evicted, because a PodDisruptionBudget can refuse to evict a pod that is already down.
 
 const isProtected = ({ facts }: Member): boolean => facts.preventDelete;
 const remove = (rule: StepRule, members: readonly Member[]): Step => ({
@@ -21,15 +22,16 @@ const due = (situation: Situation, is: (member: Member) => boolean): readonly Me
   descending(dueMembers(situation).filter(is));
 
 /**
- * Members that have to move anyway come first, members that would stay Pending come last. The others keep their order.
+ * Members that have to move anyway come first. Members come last if their next pods would stay Pending. The rest keep
+ * their order.
  */
 const movingFirst = (members: readonly Member[]): readonly Member[] => {
-  const place = ({ facts: { recreatable, nodeLeaves } }: Member): number =>
-    recreatable.kind === 'asked' && recreatable.tied !== null ? 1 : nodeLeaves ? -1 : 0;
+  const place = ({ facts: { recreatable, leaving } }: Member): number =>
+    recreatable.kind === 'asked' && recreatable.tied !== null ? 1 : leaving !== null ? -1 : 0;
   return members.toSorted((one, other) => place(one) - place(other));
 };
 
-/** The others keep their order. */
+/** The given members come last. The rest keep their order. */
 const last =
   (is: (member: Member) => boolean) =>
   (members: readonly Member[]): readonly Member[] =>
@@ -52,15 +54,15 @@ export const membersDown: ProcedureLine = {
   },
 };
 
-/** The rollout has ended, has gone as far as the user allows, or has not begun. */
+/** Nothing is due: the rollout has ended, has gone as far as the user allows, or has not begun. */
 export const nothingDue: ProcedureLine = {
   takes:
     'no due member: promoteRevision once every member is updated and Ready and the current revision is another one, else nothing to do',
   candidates: (situation) => {
     const { members, policy, replicas, currentRevision, updateRevision: revision } = situation;
     if (members.some((member) => member.due)) return [];
-    // Under OnDelete `status.currentRevision` stays behind on Kubernetes before 1.37, and MOCO then believes that the
-    // StatefulSet is not ready. It forgets a volume expansion that is requested at that moment.
+    // Under OnDelete, Kubernetes before 1.37 does not advance `status.currentRevision`. MOCO then treats the
+    // StatefulSet as not ready, and forgets a volume expansion that is requested at that time.
     const isBehind = policy.mode === 'OnDelete' && currentRevision !== revision;
     return isBehind && members.every(({ facts }) => facts.ready)
       ? [{ kind: 'promoteRevision', revision, replicas, for: 'end', before: [] }]
@@ -81,8 +83,8 @@ const nothingRestarts: ProcedureLine = {
 const isUnreachable = ({ state }: Member): boolean => state === 'unreachable';
 
 /**
- * mysqld may still serve although its kubelet is lost. So these members are replaced one at a time, and the primary
- * never.
+ * The kubelet of these members is lost, but their mysqld may still be serving. So these members are replaced one at a
+ * time, and the primary is never replaced.
  */
 const membersUnreachable: ProcedureLine = {
   takes: 'due replicas whose node does not answer, and that are not protected: delete, one',
@@ -94,8 +96,8 @@ const membersUnreachable: ProcedureLine = {
 };
 
 /**
- * For example, a primary with a dead agent. It has no relay log to lose: if no member participates, the primary goes
- * first and alone, and the replicas follow once it serves again.
+ * The primary runs without participating, for example because its agent is dead. A primary has no relay log to lose. So
+ * if no member participates, the primary is replaced first and alone, and the replicas follow once it serves again.
  */
 export const primaryRunning: ProcedureLine = {
   takes: 'the due primary that runs without participating: delete',
@@ -107,8 +109,8 @@ export const primaryRunning: ProcedureLine = {
 };
 
 /**
- * Running replicas may still acknowledge commits, so they are replaced one at a time. A replica that has never followed
- * the primary has not been configured by MOCO, so it goes first: a restart is most likely to help it.
+ * Running replicas may still acknowledge commits, so they are replaced one at a time. MOCO has not configured a replica
+ * that has never followed the primary. So such a replica goes first: a restart is most likely to help it.
  */
 export const membersRunning: ProcedureLine = {
   takes:
@@ -123,7 +125,7 @@ export const membersRunning: ProcedureLine = {
       .map((member) => remove('MemberNotParticipating', [member])),
 };
 
-/** While these members are unavailable, no member of the lines below may be replaced. */
+/** While these members are unavailable, no member of a later line may be replaced. */
 const othersUnavailable: ProcedureLine = {
   takes:
     'every other due member that does not participate: protected ones, then those that recover, unreachable ones, and the primary: delete, one',
@@ -150,10 +152,11 @@ function ruleOfUnavailable({ state, primary }: Member): StepRule {
 }
 
 /**
- * The update may repair the sidecar, and the PodDisruptionBudget would refuse an eviction, since it already counts the
- * pod as unavailable. The Service no longer routes to an impaired primary, and MOCO moves no primary whose pod is not
- * ready (MOCO 0.36, clustering/status.go, isDegraded). So an impaired primary is deleted under the same gates as a
- * primary that moves. It goes before healthy replicas, which cannot be evicted while its pod is not ready.
+ * An impaired member is deleted, not evicted. The update may repair its sidecar, and the PodDisruptionBudget already
+ * counts the pod as unavailable, so it would refuse an eviction. The Service no longer routes to an impaired primary,
+ * and MOCO does not move a primary with a pod that is not ready (MOCO 0.36, clustering/status.go, isDegraded). So an
+ * impaired primary is deleted too, under the same gates as a switchover. It goes before healthy replicas, which cannot
+ * be evicted while the primary's pod is not ready.
  */
 const membersImpaired: ProcedureLine = {
   takes: 'a due member that is impaired, replicas first: delete',
@@ -180,8 +183,8 @@ const healthyReplicas: ProcedureLine = {
 };
 
 /**
- * If another member can take over, MOCO moves the role first. Writes then stop only for the switchover, and the
- * switchover never races with the preStop hook.
+ * If another member can take over, MOCO moves the primary's role first. Writes then stop only for the switchover, and
+ * the preStop hook of the old primary cannot interfere with the switchover.
  */
 const primaryLast: ProcedureLine = {
   takes:
@@ -192,23 +195,25 @@ const primaryLast: ProcedureLine = {
     const inPlace = stepInPlace(situation, next);
     if (inPlace !== null && isUpdatedAsPrimary(situation, inPlace)) return [inPlace];
     if (situation.replicas === 1) return [{ kind: 'evict', rule: 'SingleMember', targets: [target(next)] }];
-    return [{ kind: 'demote', rule: 'PrimaryLast', targets: [target(next)], revision: situation.updateRevision }];
+    return [{ kind: 'demote', rule: 'PrimaryLast', targets: [target(next)], mark: situation.updateRevision }];
   },
 };
 
-/** The first line with a candidate that is allowed decides. */
+/** The lines are tried in this order. The first one with an allowed candidate decides. */
 export const onDelete = {
-  takeBackDemotion, // our demotion never outlives its reason, whatever else holds
-  release, // the user released the cluster
+  takeBackDemotion, // first, so that our demotion never outlives its reason
+  release, // the user has released the cluster
   adopt,
-  membersDown, // they do no work: all at once
+  membersDown, // all at once, because these members do no work
+  leavingPrimary, // before a drain evicts the pod of the primary
   nothingDue,
   nothingRestarts,
   membersUnreachable,
-  primaryRunning, // a failover had its time
+  primaryRunning, // a failover would be over by now
   membersRunning,
   othersUnavailable,
   membersImpaired,
   healthyReplicas,
   primaryLast,
+  leavingReplicas, // replicas that no update of the rollout moves off their nodes
 };

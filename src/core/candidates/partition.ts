@@ -6,13 +6,13 @@ import { takeBackDemotion } from './demotion.ts';
 import { release } from './hand-over.ts';
 import { membersDown, membersRunning, nothingDue, primaryRunning } from './on-delete.ts';
 
-// Which member is next where the StatefulSet controller deletes the pods: the member just below the partition.
+// Which member is next if the StatefulSet controller deletes the pods: the member just below the partition.
 
 /**
- * A cluster that serves no one: it has never been initialized, or none of its members works. Waiting for the partition
- * would keep a corrected template from those members forever, since it reaches them one after the other. So they are
- * recreated at the update revision; in a cluster that clones, only members that are down. MOCO's documents solve the
- * same problem for the first start by terminating the partition unset.
+ * A cluster that serves no clients, because it has never been initialized or because none of its members works. The
+ * partition reaches members one after the other, so those members would wait forever for a corrected template. So they
+ * are recreated at the update revision; in a cluster that is cloning, only members that are down. For the first start,
+ * MOCO's documents solve the same problem by leaving the partition unset.
  *
  * Some of the deletions can fail while other members start to serve. So once the current revision is the update
  * revision, a member that is down is always deleted: it comes back updated at any partition.
@@ -29,8 +29,8 @@ const startUnserved: ProcedureLine = {
 };
 
 /**
- * The same applies once no member has participated for longer than a failover takes, although they run: a restart may
- * help. The primary goes first and alone; replicas follow once it serves as primary again.
+ * Members run, but none of them has participated for longer than a failover takes: a restart may help. The primary is
+ * restarted first and alone. The replicas follow once it serves as primary again.
  */
 const restartUnserved: ProcedureLine = {
   takes:
@@ -56,13 +56,16 @@ function atUpdateRevision(situation: Situation, step: Step): Step {
 }
 
 /**
- * The partition may stay where it is if no member is stale and no new pod would be stale: every write by MOCO resets
- * it.
+ * The rollout is done if no member is stale and no new pod would be stale. The partition may then stay where it is,
+ * because the next write by MOCO resets it anyway.
  */
 const isDone = (situation: Situation): boolean =>
   situation.members.every(({ updated }) => updated) && comesUpUpdated(situation);
 
-/** The step that lowers the partition to the next member, or below it if that member is already updated. */
+/**
+ * The step that lowers the partition to the next member. If that member is already updated, the partition goes below
+ * it.
+ */
 function lower(situation: Situation): readonly Step[] {
   const partition = partitionOf(situation) - 1;
   const next = situation.members.find(({ ordinal }) => ordinal === partition);
@@ -103,19 +106,19 @@ const waitForMoco: ProcedureLine = {
   candidates: (situation) => (situation.members.every(({ updated }) => updated) ? [] : lower(situation)),
 };
 
-/** The StatefulSet controller has not replaced a member yet, or the member is not settled. */
+/** The StatefulSet controller still has to replace a member, or a replaced member has not settled yet. */
 const stillAtWork: ProcedureLine = {
   takes: 'no member',
   candidates: () => [{ kind: 'none' }],
 };
 
 /**
- * Partition mode has the same gates. Its main step lowers the partition, and the StatefulSet controller deletes the
- * pods.
+ * The procedure of partition mode. It has the same gates as OnDelete mode. Its main step lowers the partition, and the
+ * StatefulSet controller deletes the pods.
  */
 export const partition = {
   takeBackDemotion,
-  release, // it was at OnDelete before
+  release, // the StatefulSet was at OnDelete before
   startUnserved,
   passUpdated,
   restartUnserved,
@@ -124,7 +127,7 @@ export const partition = {
   stillAtWork,
 };
 
-/** MOCO lowers the partition. This program only releases clusters that it still controls. */
+/** MOCO lowers the partition. This program only releases StatefulSets that it adopted earlier. */
 export const mocoDrives = {
   takeBackDemotion,
   release,

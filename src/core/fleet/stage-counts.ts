@@ -2,22 +2,28 @@
 
 export interface Stage {
   readonly name: string;
-  /** Clusters that may roll at a time: a number, or a percentage of the stage's clusters such as `10%`. */
+  /** How many clusters may roll at a time: a number, or a percentage of the stage's clusters such as `10%`. */
   readonly maxConcurrent: number | string;
-  /** How long each cluster has to be complete and healthy before a later stage begins. */
+  /** How long each cluster must have been complete and healthy before a later stage begins. */
   readonly soakSeconds: number;
-  /** More failing clusters than this stop every cluster of the sequence that has not begun. */
+  /** If more clusters of the stage than this fail, no cluster of the sequence begins a rollout. */
   readonly maxFailures: number;
 }
 
 /** In which order clusters begin their rollouts. */
 export interface Sequence {
   readonly name: string;
-  /** Why its spec cannot be read, or `null`. Meanwhile no cluster that it may select begins. */
+  /**
+   * Why the spec of the sequence cannot be read, or `null`. Until it can be read, no cluster that the sequence may
+   * select begins a rollout.
+   */
   readonly problem: string | null;
-  /** How long a cluster has to be stale before it begins: a change may reach an earlier stage later. */
+  /**
+   * How long a cluster has to be stale before its rollout begins. In that time, the same change can reach the clusters
+   * of earlier stages.
+   */
   readonly settleSeconds: number;
-  /** At least one. The last one has the clusters that no other stage selects. */
+  /** At least one stage. The last one contains the clusters that no other stage selects. */
   readonly stages: readonly Stage[];
 }
 
@@ -26,12 +32,12 @@ export interface Place {
   readonly stage: number;
 }
 
-/** The name of the last stage if the spec does not say one. No stage of a spec can have it. */
+/** The name of the last stage if the spec does not name it. No stage of a spec can have this name. */
 export const othersStage = '(others)';
 
 /**
- * How many clusters out of this many may roll at a time. A percentage is rounded down, and at least one may always
- * roll.
+ * How many of the stage's clusters may roll at a time. A percentage is rounded down, but at least one cluster may
+ * always roll.
  */
 export function concurrencyOf({ maxConcurrent }: Stage, clusters: number): number {
   if (typeof maxConcurrent === 'number') return Math.max(1, maxConcurrent);
@@ -39,33 +45,37 @@ export function concurrencyOf({ maxConcurrent }: Stage, clusters: number): numbe
   return Math.max(1, Math.floor((clusters * percentage) / 100));
 }
 
-/** A cluster, from its MySQLCluster and its MySQLRollout. */
+/** What a sequence needs to know about a cluster, from its MySQLCluster and its MySQLRollout. */
 export interface StagedCluster {
   /** `namespace/name`. */
   readonly key: string;
   readonly places: readonly Place[];
-  /** Its rollout has begun or is about to, or nodes are checking whether it can, and no user holds it. */
+  /** The rollout has begun or is about to begin, or a preflight is running. No user holds the rollout. */
   readonly rolling: boolean;
-  /** When its first stale member was seen, in Unix seconds, if its rollout has not begun. Otherwise `null`. */
+  /** While the rollout has not begun: when the first stale member was seen, in Unix seconds. Otherwise `null`. */
   readonly waitingSince: number | null;
-  /** The same for a rollout that has not begun, or that has given up its turn. */
+  /** Like `waitingSince`, but also set for a rollout that has given up its turn. */
   readonly queuedSince: number | null;
-  /** Its rollout waits for a turn and, as far as is known, only for other clusters. */
+  /** The rollout waits for other clusters, and is not known to wait for anything else. */
   readonly wantsTurn: boolean;
-  /** Since when it has been complete and healthy, in Unix seconds. `null` if it is not, or if that is unknown. */
+  /**
+   * The time since which the cluster has been complete and healthy, in Unix seconds. `null` if the cluster is not
+   * complete and healthy, or if the time is unknown.
+   */
   readonly completeSince: number | null;
   readonly failing: boolean;
 }
 
 /**
- * A cluster that failed in its stage, or was the only one left there, when it was deleted, taken offline, or relabelled
- * in the middle of a change. What it would have shown about the change is lost.
+ * A cluster that was deleted, taken offline or relabelled in the middle of a change. Before that, the cluster had
+ * failed in its stage, or no other cluster was left in the stage. So it remains unknown whether the change works in
+ * that stage.
  */
 export interface GoneCluster {
   /** `namespace/name`. */
   readonly cluster: string;
   readonly failing: boolean;
-  /** A cluster of the sequence has had a change to roll out since. */
+  /** After this cluster was gone, a cluster of the sequence had a change to roll out. */
   readonly followed: boolean;
 }
 
@@ -74,16 +84,16 @@ export interface StageCount {
   readonly clusters: number;
   readonly upToDate: number;
   readonly rolling: number;
-  /** Neither rolling nor begun. */
+  /** Clusters that are not rolling and have not begun a rollout. */
   readonly waiting: number;
-  /** Clusters in preflight count as rolling although they have not begun. */
+  /** Clusters with a rollout that has not begun. During a preflight such a cluster already counts as rolling. */
   readonly notBegun: number;
   readonly failing: number;
   /** The first cluster, by name, that is not complete and healthy. `null` if all are. */
   readonly unfinished: string | null;
   /** The first failing cluster, by name. */
   readonly failed: string | null;
-  /** The cluster that became complete last, and when. */
+  /** The cluster that became complete last, and the time. */
   readonly last: { readonly key: string; readonly since: number } | null;
   /** The clusters that need a turn, longest wait first. */
   readonly queue: readonly Queued[];
@@ -99,7 +109,10 @@ export interface Queued {
 export const isBefore = (one: Queued, other: Queued): boolean =>
   one.since < other.since || (one.since === other.since && one.key < other.key);
 
-/** Counts the clusters of each stage. A cluster that two sequences select counts in both, so that both wait for it. */
+/**
+ * Counts the clusters of each stage. A cluster that two sequences select counts in both sequences, so that both wait
+ * for it.
+ */
 export function stageCounts(
   sequence: Sequence,
   clusters: Iterable<StagedCluster>,

@@ -10,7 +10,10 @@ import { type FleetHold, type FleetWait, freeSlots, type StageGate } from './wai
 
 // Why a cluster of a sequence may not begin yet, from the counts of its stages.
 
-/** What any cluster of a stage waits for, the strongest reason first. A soak that is over is also listed. */
+/**
+ * The reasons for which a cluster of a stage has to wait, the strongest first. A soak is listed even if it is already
+ * over.
+ */
 export function stageGates(
   { name: sequence, stages }: Sequence,
   counts: readonly StageCount[],
@@ -56,8 +59,8 @@ export function stageGates(
 }
 
 /**
- * Why a cluster may not begin its rollout yet, the strongest reason first. Pure, and nothing is remembered: every
- * leader gets the same answer for the same fleet. `countsOf` has the counts of each sequence.
+ * Why a cluster may not begin its rollout yet, the strongest reason first. A pure function, so every leader gets the
+ * same result for the same fleet. `countsOf` returns the counts of a sequence.
  */
 export function stageWaits(
   asking: StagedCluster,

@@ -6,20 +6,23 @@ interface NamedStage {
 }
 
 /**
- * Why no cluster of a stage may begin. `cluster` is one of those that cause it, as `namespace/name`; times are Unix
- * seconds.
+ * Why no cluster of a stage may begin. `cluster` is one of the clusters that are the reason, as `namespace/name`. Times
+ * are Unix seconds.
  */
 export type StageGate =
-  /** More than `maxFailures` of its rollouts fail. */
+  /** In the named stage, more rollouts than `maxFailures` are failing. */
   | (NamedStage & {
       readonly rule: 'StageFailing';
       readonly failing: number;
       readonly maxFailures: number;
       readonly cluster: string;
     })
-  /** A cluster that failed in it, or was the only one left in it, has left it in the middle of a change. */
+  /**
+   * A cluster has left the stage in the middle of a change. It had failed in the stage before, or was the only cluster
+   * left.
+   */
   | (NamedStage & { readonly rule: 'StageMemberGone'; readonly cluster: string; readonly failing: boolean })
-  /** The number of its clusters that are not up to date and healthy. */
+  /** How many clusters of the stage are not up to date and healthy. */
   | (NamedStage & {
       readonly rule: 'AwaitingEarlierStage';
       readonly clusters: number;
@@ -27,7 +30,8 @@ export type StageGate =
       readonly cluster: string;
     })
   /**
-   * All clusters of an earlier stage are complete and healthy, but not for long enough. `cluster` was the last of them.
+   * All clusters of an earlier stage are complete and healthy, but not for long enough yet. `cluster` became complete
+   * last.
    */
   | (NamedStage & {
       readonly rule: 'AwaitingSoak';
@@ -41,12 +45,12 @@ export type FleetHold =
   | { readonly rule: 'SequenceConflict'; readonly sequences: readonly string[] }
   | { readonly rule: 'SequenceInvalid'; readonly sequence: string; readonly problem: string }
   /** A sequence that selected the cluster no longer exists. It may be about to be created again. */
-  /** `sequence` is `null` if the status alone shows that there was one. */
+  /** `sequence` is `null` if only the status shows that a sequence existed. */
   | { readonly rule: 'SequenceGone'; readonly sequence: string | null; readonly until: number }
   | { readonly rule: 'SequencesUnreadable'; readonly message: string }
   /**
-   * So many rollouts fail that none may begin (--max-failing-rollouts). `failing` counts those in the cluster's own
-   * namespace, and each other namespace once.
+   * So many rollouts are failing that none may begin (--max-failing-rollouts). `failing` counts every failing rollout
+   * in the cluster's own namespace, but all failing rollouts of any one other namespace only once.
    */
   | { readonly rule: 'FleetFailing'; readonly failing: number; readonly limit: number; readonly cluster: string }
   | {
@@ -58,37 +62,43 @@ export type FleetHold =
   /** The stage has as many rolling clusters as it allows. `place` in the queue counts from 1. */
   | (NamedStage & { readonly rule: 'AwaitingStageSlot'; readonly limit: number; readonly place: number });
 
-/** A hold that other clusters cause, and the seconds until time alone ends it; `null` if time does not end it. */
+/**
+ * A hold that other clusters cause. `remainingSeconds` is the time after which it ends by itself; `null` if it does
+ * not.
+ */
 export interface FleetWait {
   readonly hold: FleetHold;
   readonly remainingSeconds: number | null;
 }
 
-/** What the fleet's limit needs to know about the clusters other than the one that asks for a slot. */
+/** The state of the other clusters, as far as the fleet's limit depends on it. */
 export interface FleetCounts {
   readonly limit: number;
-  /** How many are rolling: members have been replaced, or one is unavailable. They keep their slots. */
+  /**
+   * How many clusters are rolling: they have replaced members, or one of their members is unavailable. They keep their
+   * slots.
+   */
   readonly rolling: number;
-  /** Those that cannot continue until a person acts, by name. */
+  /** The clusters that cannot continue until a person acts, by name. */
   readonly stuck: readonly StuckCluster[];
-  /** How many of the others have waited longer for a slot. */
+  /** How many of the other clusters have waited longer for a slot. */
   readonly ahead: number;
   /**
-   * The cluster, as `namespace/name`, that goes first: no other one begins until a member of it has verified its
-   * revision.
+   * The cluster that goes first, as `namespace/name`. No other cluster begins until a member of this cluster has
+   * verified its revision.
    */
   readonly first?: string | undefined;
 }
 
 export interface StuckCluster {
-  /** As `namespace/name`. */
+  /** The cluster, as `namespace/name`. */
   readonly cluster: string;
-  /** What holds it. */
+  /** The rule that holds the cluster. */
   readonly rule: string;
 }
 
 export interface FleetPlace {
-  /** In the queue, counted from 1. */
+  /** The place in the queue, counted from 1. */
   readonly place: number;
   readonly limit: number;
   /**
@@ -96,22 +106,24 @@ export interface FleetPlace {
    * time.
    */
   readonly stuck: readonly StuckCluster[];
-  /** The cluster that goes first, as `namespace/name`, if no other cluster may be rolling. */
+  /** The cluster that goes first, as `namespace/name`, while no other cluster may be rolling. */
   readonly first?: string;
-  /** After that it keeps this cluster, which is of another namespace, waiting no longer. */
+  /** Seconds after which `first`, if it is in a different namespace, stops blocking this cluster. */
   readonly firstForSeconds?: number;
-  /** The namespace whose clusters already use its share of the slots; `limit`, `place` and `stuck` refer to it. */
+  /**
+   * A namespace with clusters that already use its whole share of the slots. `limit`, `place` and `stuck` refer to it.
+   */
   readonly namespace?: string;
-  /** What sets that share: a flag of the controller, or a policy as `MySQLRolloutPolicy/NAME`. */
+  /** What sets the namespace's share: a flag of the controller, or a policy as `MySQLRolloutPolicy/NAME`. */
   readonly limitedBy?: string;
 }
 
-/** Where a cluster waits for a slot; `null` if it gets one. */
+/** The place of a cluster in the queue for slots; `null` if it gets a slot. */
 export function fleetPlace({ limit, rolling, stuck, ahead, first }: FleetCounts): FleetPlace | null {
   if (first !== undefined) return { place: ahead + 1, limit: 1, stuck, first };
   const place = ahead + 1 - freeSlots(limit, rolling);
   return limit > 0 && place > 0 ? { place, limit, stuck } : null;
 }
 
-/** More clusters may be rolling than the limit allows, if it was lowered. */
+/** If the limit was lowered, more clusters may be rolling than it allows. */
 export const freeSlots = (limit: number, rolling: number): number => Math.max(0, limit - rolling);

@@ -2,14 +2,17 @@ import { handedOn, replaced, withStatefulSet } from '../expected.ts';
 import { plural } from '../sentences.ts';
 import { after, asksFor, rule } from './rule.ts';
 
-/** The partition of the StatefulSet decides which member is next. */
+/**
+ * Rules about partitions: either MOCO has yet to lower the partition of the StatefulSet, or the user's `partition`
+ * keeps members at their revision.
+ */
 export const partition = {
   AwaitingMoco: rule<{ readonly partition: number; readonly member: number }>({
     holds: ({ step }) => (step.kind === 'setPartition' ? { partition: step.partition, member: step.partition } : null),
     sentence: ({ partition: to, member }, name) =>
-      `waiting for MOCO's partition controller to lower the partition to ${to}, which reaches ${name(member)}`,
+      `waiting for MOCO's partition controller to lower the partition to ${to}, so that ${name(member)} is updated`,
     meaning: "MOCO's own partition controller is about to lower the partition.",
-    details: 'It checks every 10 to 30 seconds.',
+    details: 'The partition controller checks the cluster every 10 to 30 seconds.',
     endedBy: ['MOCO'],
     ends: 'By itself.',
     assumed: after('member', (snapshot, { partition, member }) => {

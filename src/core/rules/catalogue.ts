@@ -5,6 +5,7 @@ import { cloning } from './cloning.ts';
 import { everything } from './everything.ts';
 import { fleet, turn } from './fleet.ts';
 import { mysqldVersions } from './mysqld-versions.ts';
+import { leavingPrimary } from './node-maintenance.ts';
 import { answers, step } from './not-done.ts';
 import { notParticipating } from './not-participating.ts';
 import { participating } from './participating.ts';
@@ -16,10 +17,11 @@ import type { Asked, AssumedEnd, MemberName, Rule, RuleAttributes } from './rule
 import { failing, unfinished } from './unfinished.ts';
 import { untouchable } from './untouchable.ts';
 
-// Every rule that can block a rollout, once, in the order in which they are evaluated. Types, sentences, `explain`,
-// documents and the CRD's enum come from here. A new rule needs an entry here and its place in the table of gates.
+// Every rule that can block a rollout, in the order in which the rules are evaluated. Types, sentences, `explain`,
+// documents and the CRD's enum are derived from this list. A new rule needs an entry here and its place in the table of
+// gates.
 
-/** What a hold of the group blocks, in the order in which the groups are evaluated. */
+/** The groups of rules, in the order in which they are evaluated. The title says what a hold of the group blocks. */
 export const ruleGroups = {
   untouchable: { title: 'Nothing is written at all', rules: untouchable },
   everything: { title: 'Every step is blocked, except taking back a demotion', rules: everything },
@@ -31,7 +33,10 @@ export const ruleGroups = {
   roles: { title: 'The primary is moving, or MOCO has not set every role', rules: roles },
   recreatable: { title: 'A replaced pod could not come back', rules: recreatable },
   notParticipating: { title: 'A member does not participate', rules: { ...cloning, ...notParticipating } },
-  participating: { title: 'A member cannot be replaced yet', rules: { ...participating, ...primary } },
+  participating: {
+    title: 'A member cannot be replaced yet',
+    rules: { ...participating, ...leavingPrimary, ...primary },
+  },
   partition: { title: 'The partition decides which member is next', rules: partition },
   step: { title: 'The next step cannot be done now', rules: step },
   turn: { title: 'The cluster waits for its turn: only members that are down are replaced', rules: turn },
@@ -53,6 +58,7 @@ const catalogue = {
   ...cloning,
   ...notParticipating,
   ...participating,
+  ...leavingPrimary,
   ...primary,
   ...partition,
   ...step,
@@ -67,13 +73,13 @@ export type HoldRule = keyof Catalogue;
 export type HoldOf<Name extends HoldRule> = {
   [Each in Name]: { readonly rule: Each } & FactsOf<Catalogue[Each]>;
 }[Name];
-/** "Not now": the name of the rule, and the facts behind it. */
+/** The name of a rule that holds, together with the facts that show it. */
 export type Hold = HoldOf<HoldRule>;
 
-/** By name, in the order of their groups. */
+/** The rules by name, in the order of their groups. */
 export const rules: Readonly<Record<HoldRule, RuleAttributes>> = catalogue;
 export const holdRules = Object.keys(catalogue) as readonly HoldRule[];
-/** By group, in order. */
+/** The rules of a group, in order. */
 export const rulesOf = (group: RuleGroup): readonly HoldRule[] =>
   Object.keys(ruleGroups[group].rules) as readonly HoldRule[];
 export const overridableRules = holdRules.filter((name) => rules[name].overridable);
@@ -89,11 +95,11 @@ export function holdOf(rule: HoldRule, asked: Asked): Hold | null {
   return facts === null ? null : ({ rule, ...facts } as Hold);
 }
 
-/** The question whose answer the hold lacks. */
+/** The questions that the hold waits for. */
 export const asksOf = (hold: Hold | null, situation: Situation): readonly Question[] =>
   hold === null ? [] : ((catalogue[hold.rule] as Rule<Hold>).asks?.(hold, situation) ?? []);
 
-/** How a plan assumes that the hold ends; `null` if only a person ends it. */
+/** What a plan assumes about the end of the hold; `null` if only a person ends it. */
 export const assumedEnd = ({ rule }: Hold): AssumedEnd<Hold> | null => (catalogue[rule] as Rule<Hold>).assumed;
 
 /**
@@ -103,7 +109,7 @@ export const assumedEnd = ({ rule }: Hold): AssumedEnd<Hold> | null => (catalogu
 export const ruleAttributes = (name: string): RuleAttributes | undefined =>
   Object.hasOwn(rules, name) ? rules[name as HoldRule] : undefined;
 
-/** The alert that fires while the hold lasts; `null` if a user requested the wait. */
+/** The alert that fires while the hold lasts; `null` if no alert fires because a user requested the wait. */
 export function alertOf(name: HoldRule): string | null {
   const { alert, alarms, requestedBy } = rules[name];
   if (alert !== undefined) return alert;
@@ -111,19 +117,19 @@ export function alertOf(name: HoldRule): string | null {
   return requestedBy === undefined ? 'MocoRolloutNoProgress' : null;
 }
 
-/** It is about other clusters, and nothing is wrong with this one. */
+/** The rule is about other clusters. Nothing is wrong with this one. */
 export const isForOthers = (name: string): boolean => Object.hasOwn(ruleGroups.fleet.rules, name) || isTurn(name);
-/** The cluster waits only for its turn, as far as is known. */
+/** The cluster waits for its turn, and is not known to wait for anything else. */
 export const isTurn = (name: string): boolean => Object.hasOwn(turn, name);
-/** The hold follows from an answer that is requested in the cluster's turn. */
+/** The hold follows from the answer to a question that is asked only in the cluster's turn. */
 export const isAnswer = (name: string): boolean => Object.hasOwn(answers, name);
 export const isOverridable = (name: string): boolean => ruleAttributes(name)?.overridable === true;
 export const isRequestedByUser = (name: string): boolean => ruleAttributes(name)?.requestedBy !== undefined;
-/** It may last until a person acts. */
+/** The hold may last until a person acts. */
 export const isEndedByPerson = (name: string): boolean => ruleAttributes(name)?.endedBy.includes('a person') === true;
 export const isRoutine = (name: string): boolean => ruleAttributes(name)?.routine === true;
 export const isBrief = (name: string): boolean => ruleAttributes(name)?.brief === true;
-/** The question whose answer the rule waits for, or `undefined`. */
+/** The question that the rule waits for, or `undefined`. */
 export const awaitedBy = (name: string): QuestionKind | undefined => ruleAttributes(name)?.awaits;
 /** The cluster keeps its turn in the fleet while the rule holds. */
 export const keepsTurn = (name: string | undefined): boolean =>

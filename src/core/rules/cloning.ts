@@ -1,26 +1,28 @@
 import { mayClone } from '../clone.ts';
 import { recovered } from '../expected.ts';
 import { mysqldOf } from '../member.ts';
+import { type Uncloneable, uncloneable } from '../mysqld-data.ts';
 import { type CloneReading, cloneAgainSeconds, freshCloneSeconds, type LastClone } from '../on-demand-facts.ts';
 import { withoutFullStop } from '../sentences.ts';
 import type { Member, Situation } from '../situation.ts';
+import { asksAboutRecreation, readAgain } from './recreatable.ts';
 import { after, rule } from './rule.ts';
 
-// A replica that clones copies the whole database, and a restart makes it begin again. Its agent reports whether it
-// clones, and with ReplicationFacts mysqld how far it is.
+// A replica that is cloning copies the whole database, and a restart would make the copy start over. The replica's
+// agent reports whether it is cloning, and with ReplicationFacts its mysqld reports the progress.
 
 interface Clone {
   readonly member: number;
-  /** MySQL reports that the clone has not completed, but the agent does not run it. */
+  /** MySQL reports that the clone has not completed, but the agent is not running a clone. */
   readonly unfinished: boolean;
-  /** Only if mysqld reports its progress. */
+  /** Absent unless mysqld reports its progress. */
   readonly progress?: ShownProgress;
 }
 
-/** As people see it, so that a message does not change with every byte. */
+/** The progress as people see it. It is rounded, so that a message does not change with every byte. */
 interface ShownProgress {
   readonly stage: string;
-  /** In steps of ten. */
+  /** A multiple of ten. */
   readonly percent: number;
   readonly estimatedBytes: number;
   /** The progress has not changed for `stillSeconds`. */
@@ -28,17 +30,21 @@ interface ShownProgress {
 }
 
 /**
- * A clone that makes no progress for this long is mentioned in the message. The alert fires at the progress deadline.
+ * If a clone makes no progress for this long, the hold's sentence says so. The alert fires only at the progress
+ * deadline.
  */
 const stillSeconds = 300;
 
 interface UnknownClone {
   readonly member: number;
-  /** Why its agent does not report it; `null` if the agent was not asked recently enough. */
+  /**
+   * Why the replica's agent does not report whether the replica clones; `null` if the agent was merely not asked
+   * recently.
+   */
   readonly message: string | null;
 }
 
-/** A replica that copies its data is left alone: otherwise the copy would start over. */
+/** A replica that is copying its data is left alone, because otherwise the copy would start over. */
 export const cloning = {
   Cloning: rule<Clone>({
     holds: ({ situation, members }) =>
@@ -54,20 +60,61 @@ export const cloning = {
     asks: ({ member }, situation) => askAgain([member], situation, cloneAgainSeconds),
     sentence: ({ member, unfinished, progress }, name) =>
       unfinished
-        ? `${name(member)} has begun to copy the data of another member and has not finished`
-        : `${name(member)} copies the data of another member, and would start again if it were restarted${explainProgress(progress)}`,
-    meaning: 'A replica clones: it copies the data of another member.',
+        ? `${name(member)} began to copy the data of another member and has not finished`
+        : `${name(member)} is copying the data of another member; a restart would make it start over${explainProgress(progress)}`,
+    meaning: 'A replica is cloning: it is copying the data of another member.',
     details:
-      'Its agent reports this. Copying a large database takes hours. A restart makes the copy start over, which puts load on the other member once more. The wait has no time limit. If the agent no longer runs the clone, but MySQL does not report it as completed, the wait ends after progressDeadlineSeconds. With the feature gate ReplicationFacts its mysqld reports the progress of the clone, and the progress deadline counts from the last advance. Meanwhile no other member is replaced beyond maxUnavailable.',
+      'Its agent reports the clone. Copying a large database takes hours. A restart would make the copy start over, which would put load on the other member again. The wait has no time limit. If the agent no longer runs the clone, but MySQL does not report it as completed, the wait ends after progressDeadlineSeconds. With the feature gate ReplicationFacts, mysqld reports the progress of the clone, and the progress deadline starts again whenever the clone advances. Meanwhile no other member is replaced beyond maxUnavailable.',
     endedBy: ['the members', 'MOCO', 'a person'],
-    ends: 'By itself, when the copy is complete: mysqld then restarts once. `SELECT STAGE, STATE, ESTIMATE, DATA FROM performance_schema.clone_progress` on the member shows how far along it is. If there is no progress, look at the logs of its agent and of moco-controller. `override NAME Cloning` replaces the member anyway.',
+    ends: 'By itself, when the copy is complete: mysqld then restarts once. To see how far along it is, run `SELECT STAGE, STATE, ESTIMATE, DATA FROM performance_schema.clone_progress` on the member. If there is no progress, look at the logs of its agent and of moco-controller. `override NAME Cloning` replaces the member anyway.',
     overridable: true,
     overriding: 'moco-rollout then deletes the pod of the replica, and its copy starts over',
     assumed: after('member', recovered),
   }),
+  CloneImpossible: rule<{ readonly member: number } & Uncloneable>({
+    holds: ({ situation, step, members }) =>
+      firstOf(members, (member) => {
+        const versions = needsClone(situation, member) ? uncloneable(situation, step, member) : null;
+        return versions && { member: member.ordinal, ...versions };
+      }),
+    asks: ({ member }, situation) => [
+      ...asksAboutRecreation([member], situation),
+      ...situation.members.flatMap((one) =>
+        one.ordinal === member && mayClone(one) ? askAgain([member], situation, cloneAgainSeconds) : [],
+      ),
+    ],
+    sentence: ({ member, donor, mysqld }, name) =>
+      `${name(member)} would have to be cloned, but mysqld ${mysqld} cannot clone the primary, which runs ${donor}`,
+    meaning: 'A replica would come back without its data, and its next mysqld cannot clone the primary.',
+    details:
+      'This is so if a claim of the replica no longer keeps its data, or if the replica has not finished the clone from which it gets them. MySQL clones only within a series, and before 8.0.37 only within a patch release. The versions come from image tags, or from MySQL itself; without either, nothing is held. If `ClaimTerminating` or `Cloning` is overridden, this rule still holds.',
+    endedBy: ['a person', 'the members'],
+    ends: 'By itself, once the replica has its data again. If it has lost them, put the previous template back (`undo NAME` prints the patch) and delete the pod, so that MOCO clones the replica at the version of the primary. Change the version of MySQL afterwards.',
+    overridable: true,
+    overriding:
+      'moco-rollout then replaces the replica, which comes back empty and stays down until it is restored from a backup, or until the primary runs a version that it can clone',
+    alarms: true,
+    assumed: null,
+  }),
 };
 
-/** Among the last rules: its agent is asked only once nothing else holds. */
+/**
+ * Whether the member's next pod would have a volume without data, so that the member needs a clone. A pod that no node
+ * accepts has nothing mounted that could still keep the data. Also sets the deadline at which the reading is too old.
+ */
+function needsClone(situation: Situation, member: Member): boolean {
+  const { recreatable, clone } = member.facts;
+  if (recreatable.kind === 'asked' && recreatable.claims.length > 0) {
+    readAgain(situation, member);
+    return true;
+  }
+  if (!mayClone(member) || clone === null) return false;
+  if (clone.reading.kind !== 'cloning' && clone.reading.kind !== 'unfinished') return false;
+  situation.deadlines.reached(clone.ageSeconds, cloneAgainSeconds);
+  return true;
+}
+
+/** One of the last rules, because the agent of a replica is asked only once nothing else holds. */
 export const cloneUnread = {
   CloneUnknown: rule<UnknownClone>({
     holds: ({ situation, members }) =>
@@ -82,8 +129,8 @@ export const cloneUnread = {
     asks: ({ member }, situation) => askAgain([member], situation, freshCloneSeconds),
     sentence: ({ member, message }, name) =>
       message === null
-        ? `the agent of ${name(member)} has not said yet whether it copies the data of another member`
-        : `it is unknown whether ${name(member)} copies the data of another member: ${withoutFullStop(message)}`,
+        ? `the agent of ${name(member)} has not reported yet whether the member is copying another member's data`
+        : `it is unknown whether ${name(member)} is copying the data of another member: ${withoutFullStop(message)}`,
     meaning: 'A replica runs but is not ready, and its agent has not reported whether it is cloning.',
     details:
       'A replica that is cloning looks like one that is behind. Its agent is asked right before the replica would be restarted. If the agent does not answer, the wait ends once mysqld has not been ready for progressDeadlineSeconds.',
@@ -116,8 +163,8 @@ function explainProgress(progress: ShownProgress | undefined): string {
   const { stage, percent, estimatedBytes, isStill } = progress;
   const size = `${(estimatedBytes / 2 ** 30).toFixed(1)} GiB`;
   const inStage = stage === '' ? '' : ` (stage ${stage})`;
-  const still = isStill ? `; nothing has advanced for ${stillSeconds / 60} minutes` : '';
-  return `; at least ${percent} % of ${size} is copied${inStage}${still}`;
+  const still = isStill ? `; it has made no progress for ${stillSeconds / 60} minutes` : '';
+  return `; at least ${percent}% of ${size} has been copied${inStage}${still}`;
 }
 
 /** Seconds since the clone of the member last advanced; `null` if it is not cloning, or if its progress is unknown. */

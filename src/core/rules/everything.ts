@@ -8,12 +8,12 @@ import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 
 // Rules that block every step except taking back a demotion.
 
-/** How long a policy has to be gone before the end of its settings permits anything. */
+/** How long the rollout waits after a policy is deleted before the remaining settings can permit a step. */
 const policySettlesSeconds = 30;
 
 /**
- * Every step is blocked, except taking back a demotion. What a person requested comes first, so that it stays visible
- * while MOCO writes the StatefulSet.
+ * These rules block every step except taking back a demotion. Waits that a person has requested come first, so that
+ * they stay visible while MOCO writes the StatefulSet.
  */
 export const everything = {
   SettingsInvalid: rule<{ readonly problem: string }>({
@@ -21,7 +21,8 @@ export const everything = {
       const { snapshot, policy } = asked.situation;
       const unreadable = isReadable(policy.maxUnavailable) ? null : `maxUnavailable is ${policy.maxUnavailable}`;
       const problem = snapshot.settingsProblem ?? unreadable;
-      // Invalid settings hold back a handover of the replacing of pods only if the rollout is paused as well.
+      // Invalid settings do not keep the StatefulSet from being handed to another program, unless the rollout is also
+      // paused.
       if (asksFor(asked, 'handsOver') && !(policy.paused && snapshot.settingsProblem !== null)) return null;
       return problem === null ? null : { problem };
     },
@@ -40,15 +41,15 @@ export const everything = {
     meaning: 'A person has released the cluster to rolling updates by partition.',
     details: 'The controller leaves the cluster alone.',
     endedBy: ['a person'],
-    ends: 'By `adopt NAME`.',
+    ends: 'Run `adopt NAME`.',
     requestedBy: '`release`',
     phase: 'Off',
     assumed: null,
   }),
   ReconciliationStopped: rule({
     holds: ({ situation }) => holdsIf(situation.snapshot.cluster.reconciliationStopped),
-    sentence: () => "MOCO's reconciliation of this cluster is stopped by annotation",
-    meaning: "A person has stopped MOCO's reconciliation of this cluster by annotation.",
+    sentence: () => "MOCO's reconciliation of this cluster is stopped by an annotation",
+    meaning: "An annotation on the MySQLCluster stops MOCO's reconciliation of this cluster.",
     endedBy: ['a person'],
     ends: 'Run `kubectl moco start reconciliation NAME`, which removes the annotation from the MySQLCluster.',
     requestedBy: "MOCO's annotation `reconciliation-stopped`",
@@ -56,9 +57,9 @@ export const everything = {
   }),
   ClusteringStopped: rule({
     holds: ({ situation }) => holdsIf(situation.snapshot.cluster.clusteringStopped),
-    sentence: () => "MOCO's clustering of this cluster is stopped by annotation",
-    meaning: "A person has stopped MOCO's clustering of this cluster by annotation.",
-    details: 'MOCO would neither switch over nor fail over.',
+    sentence: () => "MOCO's clustering of this cluster is stopped by an annotation",
+    meaning: "An annotation on the MySQLCluster stops MOCO's clustering of this cluster.",
+    details: 'Until the annotation is removed, MOCO neither switches over nor fails over.',
     endedBy: ['a person'],
     ends: 'Run `kubectl moco start clustering NAME`, which removes the annotation from the MySQLCluster.',
     requestedBy: "MOCO's annotation `clustering-stopped`",
@@ -78,24 +79,36 @@ export const everything = {
       holdsIf(snapshot.cluster.forcedRollingUpdate || snapshot.statefulSet?.forcedRollingUpdate === true),
     sentence: () => 'annotation force-rolling-update makes Kubernetes roll out the update itself',
     meaning: 'The MySQLCluster or its StatefulSet has the annotation force-rolling-update.',
-    details: 'Kubernetes replaces the pods one after another, whatever the state of the database.',
+    details: 'Kubernetes replaces the pods one after another, regardless of the state of the database.',
     endedBy: ['a person'],
     ends: 'Remove the annotation from the MySQLCluster. The controller then updates the members that are still stale.',
     requestedBy: "MOCO's annotation `force-rolling-update`",
     phase: 'Off',
     assumed: null,
   }),
-  Paused: rule<{ readonly by?: string }>({
+  Paused: rule<{
+    /** The field that sets the pause, and its object. */
+    readonly by?: string;
+    readonly author?: string;
+    readonly until?: string;
+    readonly reason?: string;
+  }>({
     holds: (asked) => {
-      const { paused, pausedBy: by } = asked.situation.policy;
-      return paused && isPausedFor(asked) ? { ...(by !== undefined && { by }) } : null;
+      const { paused, pausedBy: by, pause = {} } = asked.situation.policy;
+      if (!paused || !isPausedFor(asked)) return null;
+      const { remainingSeconds: _, ...known } = pause;
+      return { ...(by !== undefined && { by }), ...known };
     },
-    sentence: ({ by }) => `the rollout is paused${by === undefined ? '' : ` by ${by}`}`,
+    sentence: ({ by, author, until, reason }) =>
+      `the rollout is paused${by === undefined ? '' : ` by ${by}`}` +
+      (author === undefined ? '' : `, set by ${author}${until === undefined ? '' : ','}`) +
+      (until === undefined ? '' : ` until ${until}`) +
+      (reason === undefined ? '' : `: ${withoutFullStop(reason)}`),
     meaning: 'The rollout is paused, by the MySQLRollout or by a MySQLRolloutPolicy.',
     details:
       'With `repairWhilePaused: true` members that are down are still replaced. A pause never changes who replaces pods: neither a release nor a first adoption begins.',
     endedBy: ['a person'],
-    ends: 'Run `resume NAME`, or change the policy that the message names.',
+    ends: 'Run `resume NAME`, or end the freeze that the message names: `unfreeze`, or change that policy. By itself at the time in `pause.until`, if one is set.',
     requestedBy: '`paused: true`',
     alert: 'MocoRolloutPausedStale',
     phase: 'Paused',
@@ -109,10 +122,10 @@ export const everything = {
         : { policy: gone.policy };
     },
     sentence: ({ policy }) =>
-      `${policy} decided settings of this cluster and no longer exists; the settings that remain take effect after ${policySettlesSeconds} s`,
+      `${policy} decided some of this cluster's settings but no longer exists; the settings that apply without it take effect after ${policySettlesSeconds} s`,
     meaning:
-      'A MySQLRolloutPolicy that decided settings of the cluster was deleted, and other values are in force now.',
-    details: `If the policy was a freeze, maintenance windows or a limit, its end permits nothing before ${policySettlesSeconds} seconds have passed: the policy may be about to be created again, for example by a tool that replaces objects. To end a freeze at once, set \`paused: false\` in the policy before you delete it.`,
+      "A MySQLRolloutPolicy that decided some of the cluster's settings was deleted, so different values are about to apply.",
+    details: `If the policy set a freeze, maintenance windows or a limit, the rollout waits for ${policySettlesSeconds} seconds, because the policy may be about to be created again, for example by a tool that replaces objects. To end a freeze at once, set \`paused: false\` in the policy before you delete it.`,
     endedBy: ['time', 'a person'],
     ends: `By itself, after ${policySettlesSeconds} seconds, or when the policy exists again.`,
     assumed: after('requeue', (snapshot) => ({ ...snapshot, policyGone: null })),
@@ -122,14 +135,14 @@ export const everything = {
     sentence: () => 'the StatefulSet is being deleted or re-created',
     meaning: 'MOCO is re-creating the StatefulSet.',
     details:
-      'MOCO does so to change the volume template, for example to enlarge volumes. The pods stay. The controller does not check whether the claims and the file systems have grown: Kubernetes continues with that in the running pods, and in their successors.',
+      'MOCO does so to change the volume template, for example to enlarge volumes. The pods keep running. The controller does not check whether the claims and the file systems have grown: Kubernetes continues to enlarge them in the running pods, and in their successors.',
     endedBy: ['MOCO'],
     ends: 'By itself, once the new StatefulSet exists.',
     brief: true,
     assumed: after('moment', (snapshot) => withStatefulSet(snapshot, { deleting: false })),
   }),
   StatefulSetNotObserved: rule<{
-    /** Absent unless somebody writes the StatefulSet again and again. */
+    /** Absent unless other programs keep writing the StatefulSet. */
     readonly contention?: Contention;
   }>({
     holds: (asked) => {
@@ -147,7 +160,7 @@ export const everything = {
     details:
       'Until Kubernetes has observed it, the update revision may belong to the previous template. MOCO writes the StatefulSets of some manifests several times a second (cybozu-go/moco#782): the API server alters a field that MOCO applies, so MOCO applies it again, which resets the partition that MOCO lowers. In a rollout by partitions a member may then be restarted many times, and come back at its old revision. The message names the writer and the field.',
     endedBy: ['Kubernetes', 'a person'],
-    ends: 'By itself within moments. If the message names a field, correct it in the MySQLCluster; adoption ends these writes as well. If it names another writer, stop that one. Otherwise check that kube-controller-manager runs.',
+    ends: 'By itself within moments. If the message names a field, correct it in the MySQLCluster; adoption ends these writes as well. If it names a writer other than MOCO, stop that writer. Otherwise check that kube-controller-manager is running.',
     brief: true,
     assumed: after('moment', (snapshot) =>
       snapshot.statefulSet?.updateRevision
@@ -165,11 +178,11 @@ export const everything = {
       mode === 'OnDelete'
         ? `admission does not keep the StatefulSet at OnDelete: ${withoutFullStop(finding)}`
         : `admission does not keep the StatefulSet at partition = replicas: ${withoutFullStop(finding)}`,
-    meaning: "A dry run has shown that admission would not change MOCO's next write as this strategy needs it.",
+    meaning: "A dry run has shown that admission would not change MOCO's next write as this strategy requires.",
     details:
-      'The result of the dry run must be OnDelete with the label or, with the bundled partition driver, partition = replicas. The message has the actual result. Nothing was written, and MOCO continues without moco-rollout.',
+      'The result of the dry run must be OnDelete with the label or, with the bundled partition driver, partition = replicas. The message contains the actual result. Nothing was written, and MOCO continues without moco-rollout.',
     endedBy: ['a person', 'moco-rollout'],
-    ends: 'Install what the strategy needs: config/admission-policy from Kubernetes 1.36 on, config/webhook before that, config/partition-driver for the bundled partition driver. The controller tries again after 30 seconds, then more rarely, and at least every 5 minutes.',
+    ends: 'Install what the strategy needs: config/admission-policy from Kubernetes 1.36 on, config/webhook before that, config/partition-driver for the bundled partition driver. The controller tries again after 30 seconds, then less often, and at least every 5 minutes.',
     assumed: null,
   }),
   StrategyNotOnDelete: rule<{ readonly labelled: boolean }>({
@@ -183,18 +196,18 @@ export const everything = {
       labelled
         ? 'the StatefulSet has the label, but its update strategy is not OnDelete'
         : 'the update strategy of the StatefulSet is not OnDelete yet',
-    meaning: 'The StatefulSet is not at OnDelete, or does not have the label.',
+    meaning: 'The update strategy of the StatefulSet is not OnDelete, or the StatefulSet does not have the label.',
     details:
-      "The controller is about to adopt the StatefulSet, or has adopted it recently. A StatefulSet that returns to RollingUpdate is adopted again after 30 seconds, doubling to 5 minutes. Meanwhile MOCO's partition controller continues.",
+      "The controller is about to adopt the StatefulSet, or has adopted it recently. A StatefulSet that returns to RollingUpdate is adopted again after 30 seconds; this time doubles with each attempt, up to 5 minutes. Meanwhile MOCO's partition controller continues.",
     endedBy: ['moco-rollout'],
-    ends: 'By itself. If it recurs, admission is sometimes unavailable, or another program writes the strategy: `kubectl get statefulset NAME -o yaml --show-managed-fields`.',
+    ends: 'By itself. If this happens repeatedly, admission is sometimes unavailable, or another program writes the strategy: `kubectl get statefulset NAME -o yaml --show-managed-fields`.',
     assumed: after('requeue', (snapshot) =>
       withStatefulSet(snapshot, { strategy: 'OnDelete', labelled: true, newPods: 'UpdateRevision', partition: null }),
     ),
   }),
   RevisionFlapping: rule<{
     readonly revisions: number;
-    /** When at most three revisions are left within ten minutes. */
+    /** When the number of revisions in the preceding ten minutes falls to three. */
     readonly until: string;
     /** Absent if the writers are not known. */
     readonly writers?: readonly string[];
@@ -205,9 +218,9 @@ export const everything = {
       `${revisions} update revisions within ten minutes: ${explainWriters(writers ?? [])}; the rollout continues at ${until} unless another revision appears`,
     meaning: 'More than three update revisions appeared within ten minutes, and their rollouts are not complete.',
     details:
-      'The cause may be two programs that overwrite each other, a reloader, or somebody who tries several templates. The message names the writers of the pod template that `managedFields` shows, the newest first. Members that are down do not wait: a correction reaches them immediately.',
+      'The cause may be two programs that overwrite each other, a reloader, or a person who is trying several templates. The message names the writers of the pod template that `managedFields` shows, the newest first. Members that are down do not wait: a correction reaches them immediately.',
     endedBy: ['time', 'a person'],
-    ends: 'By itself, once ten minutes pass with fewer new revisions. `kubectl get mysqlcluster NAME -o yaml --show-managed-fields` shows who has written what, and when. The fields of a reloader and of `kubectl rollout restart` are in the StatefulSet.',
+    ends: 'By itself, once ten minutes pass with fewer new revisions. `kubectl get mysqlcluster NAME -o yaml --show-managed-fields` shows who wrote what, and when. The fields that a reloader or `kubectl rollout restart` sets are in the StatefulSet.',
     overridable: true,
     alarms: true,
     phase: 'Failing',
@@ -219,9 +232,10 @@ export const everything = {
 };
 
 /**
- * While this program has to adopt a StatefulSet, or leaves it to partitions, each of these writes may undo the last
- * step of the rollout. An adopted StatefulSet only waits for the status. The decision is repeated after a while, since
- * the last write may be followed by no event.
+ * Whether repeated writes of the StatefulSet block the step. While this program still has to adopt the StatefulSet, or
+ * leaves it to partitions, each of these writes may undo the last step of the rollout. For an adopted StatefulSet it is
+ * enough to wait until its status is current. The decision is repeated after a while, because no event may follow the
+ * last write.
  */
 function isContested(asked: Asked): boolean {
   const { situation } = asked;
@@ -232,7 +246,10 @@ function isContested(asked: Asked): boolean {
 
 const contentionReviewSeconds = 10;
 
-/** Whether a pause holds the step. Who replaces the pods never changes; repairs continue if the user allows them. */
+/**
+ * Whether a pause blocks the step. During a pause, no other program begins to replace the pods, and repairs continue if
+ * the user allows them.
+ */
 function isPausedFor(asked: Asked): boolean {
   const { situation } = asked;
   const { policy, snapshot } = situation;
@@ -243,12 +260,12 @@ function isPausedFor(asked: Asked): boolean {
 
 function explainWriters(writers: readonly string[]): string {
   const [newest] = writers;
-  if (newest === undefined) return 'somebody writes the pod template again and again';
-  if (writers.length === 1) return `${newest} writes the pod template again and again`;
+  if (newest === undefined) return 'an unknown client keeps writing the pod template';
+  if (writers.length === 1) return `${newest} keeps writing the pod template`;
   return `${writers.join(', ')} have written the pod template, ${newest} last`;
 }
 
-/** More update revisions than this within ten minutes are not just corrections. */
+/** If there are more update revisions than this within ten minutes, they are not just corrections. */
 const mostRevisions = 3;
 export const flappingWindowSeconds = 600;
 

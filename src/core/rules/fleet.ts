@@ -1,14 +1,14 @@
 import type { FleetHold, FleetPlace, StuckCluster } from '../fleet/waits.ts';
-import { andMore, durationText, timeText, withoutFullStop } from '../sentences.ts';
+import { andMore, counted, durationText, timeText, withoutFullStop } from '../sentences.ts';
 import { after, type Rule, rule } from './rule.ts';
 
-// Holds that other clusters cause are facts here; the rules give them names.
+// The facts contain the holds that other clusters cause. These rules give them names.
 
 type FleetHoldOf<Name extends FleetHold['rule']> = Extract<FleetHold, { readonly rule: Name }>;
 
 /**
- * A rule that holds while the wait of the same name lasts. `plan --fleet` simulates the other clusters; a plan of one
- * cluster assumes that the wait is over. Each rule can be overridden for one cluster.
+ * A rule that holds while the wait of the same name lasts. `plan --fleet` simulates the other clusters; a plan of a
+ * single cluster assumes that the wait is over. Each rule can be overridden for one cluster.
  */
 const byOthers = <Name extends FleetHold['rule']>(
   name: Name,
@@ -31,31 +31,34 @@ const byOthers = <Name extends FleetHold['rule']>(
 
 const requestedBy = 'a MySQLRolloutSequence';
 
-/** How many clusters of a stage are unfinished, and the name of one. */
+/** A sentence with the number of a stage's clusters that are unfinished, and the name of one of them. */
 export function notYet(unfinished: number, clusters: number, cluster: string): string {
   if (clusters === 1) return `${cluster} is not up to date and healthy`;
   return unfinished === 1
     ? `${cluster}, 1 of ${clusters} clusters, is not up to date and healthy`
-    : `${unfinished} of ${clusters} clusters are not up to date and healthy, ${cluster} among them`;
+    : `${unfinished} of ${clusters} clusters are not up to date and healthy, including ${cluster}`;
 }
 
-/** Stages of a MySQLRolloutSequence, and failures in the fleet. Only members that are down are replaced. */
+/**
+ * Rules about the stages of a MySQLRolloutSequence and about failures in the fleet. While they hold, only members that
+ * are down are replaced.
+ */
 export const fleet = {
   SequencesUnreadable: byOthers('SequencesUnreadable', {
     sentence: ({ message }) => `the controller cannot read MySQLRolloutSequences: ${withoutFullStop(message)}`,
     meaning: 'The controller cannot read MySQLRolloutSequences, so it is unknown which clusters go first.',
     details:
-      'Any of them may select the cluster, so it begins no rollout. Rollouts that have begun continue, and members that are down are replaced. Without the CRD there are no sequences, and nothing waits for them. With `--namespaces` the controller is meant to read none.',
+      'Any sequence may select the cluster, so the cluster begins no rollout. Rollouts that have begun continue, and members that are down are replaced. Without the CRD there are no sequences, and nothing waits for them. With `--namespaces` the controller does not have to read them.',
     endedBy: ['a person'],
-    ends: 'By itself within seconds, once they can be read. If a right is missing, apply the roles of this version: `kubectl moco-rollout check` names it.',
+    ends: 'By itself within seconds, once the controller can read them. If a right is missing, apply the roles of this version: `kubectl moco-rollout check` names it.',
     alarms: true,
   }),
   SequenceGone: byOthers('SequenceGone', {
     sentence: ({ sequence, until }) =>
-      `${sequence === null ? 'a MySQLRolloutSequence' : `MySQLRolloutSequence ${sequence}`} selected this cluster and no longer exists; the deletion takes effect at ${timeText(until)}`,
+      `${sequence === null ? 'a MySQLRolloutSequence' : `MySQLRolloutSequence ${sequence}`} selected this cluster but no longer exists; the deletion takes effect at ${timeText(until)}`,
     meaning: 'A MySQLRolloutSequence that selected the cluster was deleted.',
     details:
-      'It may be about to be created again, for example by a tool that replaces objects, so the cluster waits for 30 seconds before it begins a rollout out of turn. A controller that starts in that time learns of it from the hold in the status.',
+      'It may be about to be created again, for example by a tool that replaces objects, so the cluster waits for 30 seconds before it begins a rollout out of turn. A controller that starts in that time learns of the deletion from the hold in the status.',
     endedBy: ['time'],
     ends: 'By itself, at the time that the message names, or when the sequence exists again.',
     requestedBy,
@@ -64,7 +67,7 @@ export const fleet = {
     sentence: ({ sequences }) => `more than one MySQLRolloutSequence selects this cluster: ${sequences.join(', ')}`,
     meaning: 'More than one MySQLRolloutSequence selects the cluster.',
     details:
-      'It is unknown which of them is meant, so the cluster begins no rollout. It counts in its stage in each of them.',
+      'It is unknown which of them is meant, so the cluster begins no rollout. Each of them still counts the cluster in its stage.',
     endedBy: ['a person'],
     ends: 'Change a selector of the sequences, or a label of the MySQLCluster, so that one sequence remains.',
     alarms: true,
@@ -72,17 +75,18 @@ export const fleet = {
   SequenceInvalid: byOthers('SequenceInvalid', {
     sentence: ({ sequence, problem }) => `MySQLRolloutSequence ${sequence} is invalid: ${withoutFullStop(problem)}`,
     meaning: 'A MySQLRolloutSequence that may select the cluster is invalid.',
-    details: 'The CRD refuses such a spec. It may have been stored before the CRD was updated.',
+    details: 'The current CRD rejects such a spec, so the spec was probably stored before the CRD was updated.',
     endedBy: ['a person'],
     ends: 'Correct the field that the message names.',
     alarms: true,
   }),
   StageFailing: byOthers('StageFailing', {
     sentence: ({ sequence, stage, failing, maxFailures, cluster }) =>
-      `${failing === 1 ? `${cluster} fails` : `${cluster} and ${failing - 1} more fail`} in stage ${stage} of sequence ${sequence} (maxFailures ${maxFailures}): no other cluster begins`,
-    meaning: 'More rollouts of a stage fail than maxFailures allows, so no other cluster of the sequence begins.',
+      `${failing === 1 ? `${cluster} is failing` : `${cluster} and ${failing - 1} more are failing`} in stage ${stage} of sequence ${sequence} (maxFailures ${maxFailures}): no other cluster begins`,
+    meaning:
+      'More rollouts of a stage are failing than maxFailures allows, so no other cluster of the sequence begins.',
     details:
-      'A rollout fails when its revision fails, or when it has begun and is stalled. Rollouts that have begun continue, and members that are down are replaced.',
+      'A rollout counts as failing when its revision fails, or when it is stalled after it has begun. Rollouts that have begun continue, and members that are down are replaced.',
     endedBy: ['a person'],
     ends: 'Correct the template of the failing cluster. The correction does not wait for other clusters.',
     requestedBy,
@@ -91,12 +95,12 @@ export const fleet = {
   StageMemberGone: byOthers('StageMemberGone', {
     sentence: ({ sequence, stage, cluster, failing }) =>
       failing
-        ? `${cluster} failed in stage ${stage} of sequence ${sequence}, and was deleted, taken offline or given other labels since: a person has to let the others begin`
-        : `${cluster} was the last cluster of stage ${stage} of sequence ${sequence}, and was deleted, taken offline or given other labels in the middle of a change: nothing shows that the change works`,
+        ? `${cluster} failed in stage ${stage} of sequence ${sequence}, and has since been deleted, taken offline or given different labels: a person has to let the others begin`
+        : `${cluster} was the last cluster of stage ${stage} of sequence ${sequence}, and was deleted, taken offline or given different labels in the middle of a change: nothing shows that the change works`,
     meaning:
-      'A cluster that failed in its stage, or was the only one left in it, has left the stage in the middle of a change.',
+      'A cluster has left its stage in the middle of a change, after it had failed there or while it was the last cluster of the stage.',
     details:
-      'Without it nothing shows whether the change works. If more clusters have failed than `maxFailures` allows, no cluster of the sequence begins; otherwise only the later stages wait. A stage that was already empty before the change holds no cluster. The MySQLRolloutSequence names such clusters in `status.stages[].gone`, and forgets them once they are back in the stage, once another cluster is in a stage that was empty, or once a change has reached every cluster of the sequence.',
+      'Without that cluster nothing shows whether the change works. If more clusters have failed than `maxFailures` allows, no cluster of the sequence begins; otherwise only the later stages wait. A stage that was already empty before the change holds back no cluster. The MySQLRolloutSequence lists clusters that have left in `status.stages[].gone`, and removes a cluster from that list once it is back in its stage, once a different cluster is in a stage that was empty, or once a change has reached every cluster of the sequence.',
     endedBy: ['a person'],
     ends: 'Find out what happened to the change in that cluster. Then bring the cluster back, revert the change, or let single clusters begin: `override NAME StageMemberGone`. Removing the stage from the sequence ends the hold for all clusters.',
     alarms: true,
@@ -106,14 +110,14 @@ export const fleet = {
       `stage ${stage} of sequence ${sequence} goes first: ${notYet(unfinished, clusters, cluster)}`,
     meaning: 'A cluster of an earlier stage is not up to date and healthy.',
     details:
-      'It is stale, rolling, failing, or not healthy, or its state is not known yet. A paused or released cluster with stale members counts as well; an offline cluster does not.',
+      'The cluster is stale, rolling, failing or not healthy, or its state is not known yet. A paused or released cluster with stale members also keeps the later stages waiting; an offline cluster does not.',
     endedBy: ['time', 'a person'],
-    ends: 'By itself, when every cluster of the earlier stages is complete. `kubectl get mysqlrolloutsequences` shows how far they are.',
+    ends: 'By itself, when every cluster of the earlier stages is complete. `kubectl get mysqlrolloutsequences` shows how far each stage is.',
     requestedBy,
   }),
   AwaitingSoak: byOthers('AwaitingSoak', {
     sentence: ({ sequence, stage, soakSeconds, until, cluster }) =>
-      `stage ${stage} of sequence ${sequence} soaks for ${durationText(soakSeconds)}, until ${timeText(until)}: ${cluster} was the last to become complete`,
+      `stage ${stage} of sequence ${sequence} soaks for ${durationText(soakSeconds)}, until ${timeText(until)}; ${cluster} was the last cluster to complete its rollout`,
     meaning: 'The clusters of an earlier stage have not been complete and healthy for its soakDuration yet.',
     details: 'The time starts again whenever one of them is not complete or not healthy.',
     endedBy: ['time'],
@@ -124,32 +128,32 @@ export const fleet = {
     sentence: ({ sequence, settleSeconds, until }) =>
       `sequence ${sequence} lets a change settle for ${durationText(settleSeconds)}, until ${timeText(until)}: it may not have reached the earlier stages yet`,
     meaning: 'The cluster has not been stale for the settleDuration of its sequence yet.',
-    details: 'A change may reach the clusters of an earlier stage later than this one.',
+    details: 'A change may reach the clusters of an earlier stage later than this cluster.',
     endedBy: ['time'],
     ends: 'By itself, at the time that the message names.',
     requestedBy,
   }),
   FleetFailing: byOthers('FleetFailing', {
     sentence: ({ failing, limit, cluster }) =>
-      `${failing === 1 ? `the rollout of ${cluster} fails` : `the rollouts of ${cluster} and ${failing - 1} more fail`} (--max-failing-rollouts ${limit}): no other cluster begins`,
-    meaning: 'Too many rollouts in the fleet fail, so no other one begins (--max-failing-rollouts).',
+      `${failing === 1 ? `the rollout of ${cluster} is failing` : `the rollouts of ${cluster} and ${failing - 1} more are failing`} (--max-failing-rollouts ${limit}): no other cluster begins`,
+    meaning: 'Too many rollouts in the fleet are failing, so no other rollout begins (--max-failing-rollouts).',
     details:
-      'A rollout fails when its revision fails, or when it has begun and is stalled. Each failing rollout in the namespace of this cluster counts, and each other namespace with failures counts once, so that no tenant stops the others. Rollouts that have begun continue, and members that are down are replaced, even if a failing revision brought them down.',
+      'A rollout counts as failing when its revision fails, or when it is stalled after it has begun. Each failing rollout in the namespace of this cluster counts, and each other namespace with failures counts once, so that no tenant stops the others. Rollouts that have begun continue, and members that are down are replaced, even if a failing revision brought them down.',
     endedBy: ['a person'],
-    ends: 'Correct the templates of the failing clusters: `kubectl moco-rollout status -A` shows them. The hold ends once fewer rollouts fail.',
+    ends: 'Correct the templates of the failing clusters: `kubectl moco-rollout status -A` shows them. The hold ends once fewer rollouts are failing.',
     requestedBy: '`--max-failing-rollouts`',
     alert: 'MocoRolloutFleetFailing',
   }),
 };
 
 /**
- * The order of clusters. These rules apply to a step that nothing else is known to hold: a cluster that could not use
- * its turn does not wait for one.
+ * Rules about the order of clusters. They are evaluated only for a step that no other rule is known to hold, because a
+ * cluster does not wait for a turn that it could not use.
  */
 export const turn = {
   AwaitingStageSlot: byOthers('AwaitingStageSlot', {
     sentence: ({ sequence, stage, limit, place }) =>
-      `${limit === 1 ? '1 cluster' : `${limit} clusters`} of stage ${stage} of sequence ${sequence} may be rolling at a time; this one is number ${place} in the queue`,
+      `${counted(limit, 'cluster')} of stage ${stage} of sequence ${sequence} may be rolling at a time; this one is number ${place} in the queue`,
     meaning: 'The stage has as many rolling clusters as its maxConcurrent allows.',
     endedBy: ['time'],
     ends: 'By itself, when another cluster of the stage is done.',
@@ -166,12 +170,12 @@ export const turn = {
       `${
         first === undefined
           ? clustersRolling(limit, namespace, limitedBy)
-          : `${first} goes first, and no member of it has verified its revision yet (--verify-first-cluster)`
+          : `${first} goes first, and none of its members has verified its revision yet (--verify-first-cluster)`
       }; this one is number ${place} in the queue${stuckSlots(stuck)}`,
     meaning:
       'The limit of rolling clusters is reached, in the fleet (--max-concurrent-rollouts) or in the namespace (--max-namespace-share, or maxNamespaceShare of a MySQLRolloutPolicy), or the first cluster has not verified its revision yet (--verify-first-cluster).',
     details:
-      'One of the clusters that no MySQLRolloutSequence selects goes first. Another one begins once every rolling cluster has a member that has participated at the new revision for minReadySeconds, or once some cluster has verified its revision since this one became stale. A revision that fails lets the next cluster try, up to --max-failing-rollouts. Clusters of one namespace keep those of others waiting for at most an hour. A rollout that has begun and may need a person gives up its slot while all of its members participate, and is first in the queue once it can continue. While one of its members is away it keeps its slot, and the message names it; with --release-stalled-slots it loses the slot once it is stalled. Members that are down need no slot.',
+      'Of the clusters that no MySQLRolloutSequence selects, one goes first. The next one begins once every rolling cluster has a member that has participated at the new revision for minReadySeconds, or once some cluster has verified its revision since this one became stale. When a revision fails, the next cluster may try, up to --max-failing-rollouts. Clusters of one namespace keep those of others waiting for at most an hour. A rollout that has begun and may need a person gives up its slot while all of its members participate, and goes to the front of the queue once it can continue. While one of its members is away the cluster keeps its slot, and the message names the cluster; with --release-stalled-slots it loses the slot once its rollout is stalled. Members that are down need no slot.',
     endedBy: ['time'],
     ends: 'By itself, when another cluster is done, or the first one has verified its revision.',
     overridable: true,
@@ -195,9 +199,8 @@ export const turn = {
 };
 
 function clustersRolling(limit: number, namespace?: string, limitedBy = '--max-namespace-share'): string {
-  if (namespace === undefined) return `${limit} clusters may be rolling at a time`;
-  const clusters = limit === 1 ? '1 cluster' : `${limit} clusters`;
-  return `${clusters} of namespace ${namespace} may be rolling at a time (${limitedBy})`;
+  if (namespace === undefined) return `${counted(limit, 'cluster')} may be rolling at a time`;
+  return `${counted(limit, 'cluster')} of namespace ${namespace} may be rolling at a time (${limitedBy})`;
 }
 
 const mostNamed = 3;

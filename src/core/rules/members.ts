@@ -4,18 +4,18 @@ import { plural, withoutFullStop } from '../sentences.ts';
 import { type Member, reliedOn, type Situation } from '../situation.ts';
 import { after, rule } from './rule.ts';
 
-// Before a working member is stopped, the other members themselves are asked. For 50 s after a node has lost its power,
-// the conditions of its pods stay as they were (kube-controller-manager, --node-monitor-grace-period), and without an
-// event MOCO checks only once a minute.
+// Before a working member is stopped, the other members themselves are asked whether they serve. Their pods do not show
+// it: for 50 s after a node has lost power, the conditions of its pods do not change (kube-controller-manager,
+// --node-monitor-grace-period), and without an event MOCO checks only once a minute.
 
 interface SilentMember {
   readonly member: number;
   readonly answer: 'notReady' | 'unknown';
-  /** The words of its agent, or why there is no answer. */
+  /** The message of the member's agent, or the reason why there is no answer. */
   readonly message: string;
 }
 
-/** Among the last rules: members are asked only once nothing else holds. */
+/** One of the last rules, because members are not asked until no other rule holds the step. */
 export const silent = {
   MembersNotAsked: rule<{ readonly members: readonly number[] }>({
     holds: ({ situation, members: taken }) => {
@@ -25,9 +25,10 @@ export const silent = {
     asks: ({ members }) => [{ kind: 'members', members }],
     awaits: 'members',
     sentence: ({ members }, name) =>
-      `waiting for the ${plural(members, 'answer', 'answers')} of ${members.map(name).join(', ')}`,
-    meaning: 'Members that the step relies on have not been asked recently enough whether they serve.',
-    details: 'They are asked once nothing else holds, and again right before the step. An answer is valid for 5 s.',
+      `waiting for ${members.map(name).join(', ')} to report whether ${plural(members, 'it is', 'they are')} ready`,
+    meaning: 'Some members that the step relies on have not been asked recently whether they are ready.',
+    details:
+      'These members are asked once nothing else holds, and again right before the step. An answer is valid for 5 s.',
     endedBy: ['time'],
     ends: 'By itself, within seconds.',
     routine: true,
@@ -40,28 +41,28 @@ export const silent = {
       return first === undefined ? null : { ...first, graceSeconds: situation.policy.silentMemberGraceSeconds };
     },
     sentence: ({ member, answer, message, graceSeconds }, name) =>
-      (answer === 'notReady'
-        ? `${name(member)} reports that it is not ready, although its pod is`
-        : `${name(member)} does not answer, although its pod is ready; Kubernetes and MOCO have ${graceSeconds} s to notice that it is gone`) +
-      `: ${withoutFullStop(message)}`,
-    meaning: 'A member that the step relies on does not answer, although its pod is ready.',
+      answer === 'notReady'
+        ? `the pod of ${name(member)} is ready, but the member reports that it is not (${withoutFullStop(message)})`
+        : `${name(member)} does not answer (${withoutFullStop(message)}), although its pod is ready; Kubernetes and MOCO have ${graceSeconds} s to notice that it is gone`,
+    meaning:
+      'A member that the step relies on does not answer, or reports that it is not ready, although its pod is ready.',
     details:
-      "Before a member that works is stopped, and before a switchover, every other member that participates is asked: its moco-agent, which asks mysqld. A node that has lost its power, and a pod whose network is cut, look alive for a while, and MOCO, which looks once a minute, calls the cluster Healthy meanwhile. A NetworkPolicy that keeps moco-rollout from the agents' ports looks the same, and makes each step wait for silentMemberGraceSeconds.",
+      "Before a member that works is stopped, and before a switchover, the controller asks the moco-agent of every other participating member, which asks mysqld. A node without power and a pod whose network is cut still look alive for a while, and MOCO, which checks once a minute, still reports the cluster as Healthy. A NetworkPolicy that blocks moco-rollout from the agents' ports has the same effect: each step waits for silentMemberGraceSeconds.",
     endedBy: ['the members', 'time'],
-    ends: 'When the member answers, or when Kubernetes or MOCO has noticed that it is gone. Otherwise it ends silentMemberGraceSeconds (--silent-member-grace-seconds) after the first missing answer. That is longer than a dead node can look alive.',
+    ends: 'When the member answers, or when Kubernetes or MOCO has noticed that it is gone. Otherwise the hold ends silentMemberGraceSeconds (--silent-member-grace-seconds) after the first missing answer. That is longer than a dead node can appear to be alive.',
     overridable: true,
     brief: true,
     assumed: after('moment', (snapshot) => ({ ...snapshot, memberAnswers: everyAnswer(snapshot.members) })),
   }),
 };
 
-/** Each of these members has answered recently. */
+/** Whether each of these members has answered recently. */
 export const everyAnswer = (members: readonly { readonly uid: string }[]): readonly AskedMember[] =>
   members.map(({ uid }) => ({ uid, reading: { kind: 'ready' }, ageSeconds: 0, unknownForSeconds: 0 }));
 
 /**
- * An answer stays valid for as long as those of replicas do, but sets no deadline: members are asked only when a step
- * needs their answers. `null` if there is no valid answer.
+ * The member's answer, if it is recent enough; otherwise `null`. It stays valid for as long as a replica's answer about
+ * its delay. It sets no deadline, because members are asked only when a step needs their answers.
  */
 function freshAnswer({ snapshot }: Situation, { facts }: Member): AskedMember | null {
   const answer = snapshot.memberAnswers.find(({ uid }) => uid === facts.uid);

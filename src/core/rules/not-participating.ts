@@ -9,16 +9,16 @@ import { doesNotWork } from '../statefulset-controller.ts';
 import { after, rule } from './rule.ts';
 import { isTerminationAwaited, terminatingMembers } from './unavailable.ts';
 
-// Rules about members that do not participate, and the failovers that may need them.
+// Rules about members that do not participate, and about failovers that may need these members.
 
 export const notParticipating = {
   MemberDownOutOfOrder: rule<{
     readonly member: number;
     readonly pod: string;
-    /** The member that the partition would reach first. */
+    /** The member that the partition reaches before this one. */
     readonly next: number;
     readonly revision: string;
-    /** The revision at which the member would be recreated. */
+    /** The revision at which the member would be recreated now. */
     readonly current: string;
   }>({
     holds: ({ situation, step, members: [next] }) => {
@@ -30,10 +30,10 @@ export const notParticipating = {
       return { member: down.ordinal, pod, next: next.ordinal, revision, current: situation.currentRevision };
     },
     sentence: ({ member, pod, next, revision, current }, name) =>
-      `${name(member)} does not work, and partitions reach it only after ${name(next)}; \`kubectl delete pod ${pod}\` makes it try again at revision ${current}${current === revision ? '' : ` instead of ${revision}`}`,
+      `${name(member)} is not working, but the partition reaches ${name(next)} first; \`kubectl delete pod ${pod}\` restarts it at revision ${current}${current === revision ? '' : ` instead of ${revision}`}`,
     meaning:
-      'A stale member is down, or has not participated for longer than a failover takes, but the partition reaches it last.',
-    details: 'A StatefulSet replaces its pods from the highest ordinal down.',
+      'A stale member is down, or has not participated for longer than a failover takes, but the partition reaches other members first.',
+    details: 'The StatefulSet controller replaces pods from the highest ordinal down.',
     endedBy: ['a person', 'the members'],
     ends: 'Run the command that the message names, or wait until the member recovers.',
     alarms: true,
@@ -42,7 +42,7 @@ export const notParticipating = {
   }),
   AwaitingFailover: rule<{
     readonly primary: number;
-    /** The replica that may have lost its primary. `null` once the primary is known not to participate. */
+    /** The replica that may have lost its primary. `null` if the primary is known not to participate. */
     readonly replica: number | null;
     readonly graceSeconds: number;
   }>({
@@ -62,10 +62,10 @@ export const notParticipating = {
     sentence: ({ primary, replica, graceSeconds }, name) =>
       replica === null
         ? `the primary ${name(primary)} does not participate; MOCO has ${graceSeconds} s for a failover`
-        : `${name(replica)} was ready until just now, so the primary ${name(primary)} may be gone; Kubernetes has ${graceSeconds} s to notice`,
-    meaning: 'The primary does not participate, or may be gone, and MOCO gets time for a failover.',
+        : `${name(replica)} runs and is not ready, which may mean that the primary ${name(primary)} is gone; Kubernetes has ${graceSeconds} s to notice`,
+    meaning: 'The primary does not participate, or may be gone, so MOCO gets time for a failover.',
     details:
-      'MOCO needs the replicas for the failover. If the node of the primary is lost, they become unready before Kubernetes notices, so a replica that was ready is left alone for 60 s. An ordinary switchover also passes through this state for a moment, since MOCO removes the role labels of both members.',
+      'MOCO needs the replicas for the failover. If the node of the primary is lost, the replicas become unready before Kubernetes notices, so a replica that was ready is left alone for 60 s. An ordinary switchover also passes through this state for a moment, since MOCO removes the role labels of both members.',
     endedBy: ['MOCO', 'time'],
     ends: 'When the failover is complete. After failoverGraceSeconds the controller restarts members that may block it.',
     brief: true,
@@ -87,12 +87,12 @@ export const notParticipating = {
         : { member: member.ordinal, graceSeconds };
     },
     sentence: ({ member, graceSeconds }, name) =>
-      `${name(member)} runs without participating; it has ${graceSeconds} s to recover`,
-    meaning: 'A member runs without participating, and no other member may be replaced.',
+      `${name(member)} is running but does not participate; it has ${graceSeconds} s to recover`,
+    meaning: 'A member is running but does not participate, and no other member may be replaced.',
     details:
-      'If the startup probe has not passed since mysqld started, mysqld is probably recovering from a crash, and a restart would make it begin again. Once it has passed, MOCO makes the member follow the primary.',
+      'If the startup probe has not passed since mysqld started, mysqld is probably recovering from a crash, and a restart would make the recovery start over. Once the probe has passed, MOCO makes the member follow the primary.',
     endedBy: ['the members', 'time'],
-    ends: 'When the member has recovered. Otherwise the controller restarts it: after the time that its startup probe allows (startupWaitSeconds of the MySQLCluster) while it recovers from a crash, after 90 s if its startup probe has passed, and otherwise after failoverGraceSeconds.',
+    ends: 'When the member recovers. If it does not, the controller restarts it. During crash recovery it waits as long as the startup probe allows (startupWaitSeconds of the MySQLCluster). Once the startup probe has passed, it waits 90 s. In all other cases it waits failoverGraceSeconds.',
     assumed: after('member', recovered),
   }),
   FailoverUnfinished: rule<UnfinishedFailover>({
@@ -113,12 +113,12 @@ export const notParticipating = {
     sentence: ({ primary, member, graceSeconds, state, said }, name) =>
       (state === null
         ? `the primary ${name(primary)} has not participated for more than ${graceSeconds} s, and MOCO has not moved it`
-        : `MOCO reports the cluster as ${state}: it does not reach the primary ${name(primary)}, although the pod is ready`) +
-      `; ${name(member)} runs and ${explainApplier(said)}, so it is not restarted`,
+        : `MOCO reports the cluster as ${state}: it cannot reach the primary ${name(primary)}, although the pod is ready`) +
+      `; ${name(member)} is running and ${explainApplier(said)}, so it is not restarted`,
     meaning:
       'The primary does not participate, or MOCO cannot reach it. No failover has completed, and a running replica would be restarted.',
     details:
-      "MOCO's failover stops the I/O threads of the replicas, which makes them not ready, and waits until the most advanced one has applied everything: a long transaction or an ALTER TABLE takes as long as it takes. A replica that is restarted in that time does not start its threads again, since MOCO sets skip_replica_start: what it has received is then never applied, and the failover never ends.",
+      "MOCO's failover stops the I/O threads of the replicas, which makes them not ready, and waits until the most advanced one has applied everything, however long a transaction or an ALTER TABLE takes. A replica that is restarted during the failover does not start its threads again, since MOCO sets skip_replica_start. It then never applies what it has received, and the failover never ends.",
     endedBy: ['MOCO', 'a person'],
     ends: 'By itself, when MOCO has moved the primary, or when the primary participates again. Look at `SHOW REPLICA STATUS` and `SHOW PROCESSLIST` of the replicas, and at the log of moco-controller. If no failover is under way, bring the primary back: `kubectl delete pod` of the primary alone. `override NAME FailoverUnfinished` restarts the replicas anyway: transactions that they have received and not applied may be lost, and the failover may never end.',
     overridable: true,
@@ -134,7 +134,7 @@ export const notParticipating = {
     sentence: ({ member }, name) => `the node of ${name(member)} does not answer`,
     meaning: 'The node of a due member does not answer.',
     details:
-      'Its mysqld may still be running. The member waits if it is the primary, or if another member does not participate.',
+      'Its mysqld may still be running. The update waits if the member is the primary, or if another member does not participate.',
     endedBy: ['Kubernetes', 'a person'],
     ends: 'When the node comes back, or a person removes it. Run `kubectl delete node NAME` only if you are sure that the node is off.',
     assumed: null,
@@ -146,7 +146,7 @@ export const notParticipating = {
     },
     sentence: ({ member }, name) => `${name(member)} is terminating`,
     meaning: 'A member is terminating.',
-    details: 'The pod may take as long as its grace period. MOCO sets 300 seconds.',
+    details: 'The pod may take as long as its grace period, which MOCO sets to 300 seconds.',
     endedBy: ['Kubernetes'],
     ends: 'By itself, when the pod is gone and the new one exists.',
     routine: true,
@@ -161,9 +161,10 @@ export const notParticipating = {
 };
 
 /**
- * Replicas that become not ready because the primary is gone: MOCO needs their running mysqld for the failover. If no
- * failover happens in time, the primary itself is restarted when enough other members participate for a failover, or
- * when none does: it has no relay log. Running replicas have a separate rule.
+ * When replicas are no longer ready because the primary is gone, MOCO needs their running mysqld for the failover. If
+ * no failover happens in time, the primary itself is restarted. That is allowed if enough other members participate for
+ * a failover, or if none does. The primary loses nothing by a restart, because it has no relay log. Running replicas
+ * have a separate rule.
  */
 function mayGoWithoutPrimary({ participating, majority }: Situation, member: Member): boolean {
   if (member.participates) return false;
@@ -171,15 +172,16 @@ function mayGoWithoutPrimary({ participating, majority }: Situation, member: Mem
 }
 
 /**
- * Replicas without a primary become not ready before Kubernetes notices that the primary's node is gone: 27 s after it
- * lost power, while the primary's pod stayed ready for another 17 s (seen with Kubernetes 1.36 and MOCO 0.36). The node
- * controller waits for 50 s (kube-controller-manager, --node-monitor-grace-period) and checks every 5 s.
+ * Without a primary, replicas stop being ready before Kubernetes notices that the primary's node is gone. They did so
+ * 27 s after the node had lost power, while the primary's pod stayed ready for another 17 s (seen with Kubernetes 1.36
+ * and MOCO 0.36). The node controller waits for 50 s (kube-controller-manager, --node-monitor-grace-period) and checks
+ * every 5 s.
  */
 const lostPrimarySeconds = 60;
 
 /**
- * The replica has followed the primary and is no longer ready: MOCO may need it for a failover, whatever the primary's
- * pod shows.
+ * Whether the replica has followed the primary and has just stopped being ready. MOCO may need this replica for a
+ * failover, even if the primary's pod still looks ready.
  */
 function mayHaveLostPrimary({ deadlines }: Situation, member: Member): boolean {
   const { state, facts, primary, crashLoop } = member;
@@ -193,9 +195,9 @@ interface UnfinishedFailover {
   readonly primary: number;
   readonly member: number;
   readonly graceSeconds: number;
-  /** The state that MOCO reports although the primary's pod seems to participate, otherwise `null`. */
+  /** The state that MOCO reports, if it contradicts a primary's pod that seems to participate. Otherwise `null`. */
   readonly state: 'Failed' | 'Lost' | null;
-  /** What MySQL itself reports. `null` if it was not asked recently. */
+  /** What MySQL itself reports about the replica. `null` if MySQL was not asked recently. */
   readonly said: ReplicaSaid | null;
 }
 
@@ -206,9 +208,9 @@ function saidOf({ snapshot: { mysql }, deadlines }: Situation, { facts }: Member
 }
 
 function explainApplier(said: ReplicaSaid | null): string {
-  if (said === null) return 'may have received transactions that nobody has applied yet';
+  if (said === null) return 'may have received transactions that no member has applied yet';
   const { unapplied, applier } = said;
-  if (unapplied === 0) return 'has applied all that it has received, which a failover may still need';
-  const error = applier.error === 0 ? '' : `, with MySQL's error ${applier.error}`;
-  return `has received ${unapplied} transactions that it has not applied; its applier ${applier.runs ? 'works' : 'has stopped'}${error}`;
+  if (unapplied === 0) return 'has applied everything that it has received, which a failover may still need';
+  const error = applier.error === 0 ? '' : ` with MySQL error ${applier.error}`;
+  return `has not applied ${unapplied} of the transactions that it has received (its applier ${applier.runs ? 'is running' : 'has stopped'}${error})`;
 }

@@ -5,7 +5,7 @@ import type { Situation } from '../situation.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
 
-// Rules about what a preflight has found on nodes.
+// Rules about the results of a preflight on nodes.
 
 const asksNodes = { kind: 'preflight', begins: true } as const;
 
@@ -23,9 +23,9 @@ interface Awaited {
 }
 
 /**
- * Nodes can show problems of the update revision before any member is touched. These rules come before those of the
- * fleet, which counts such a cluster as failing: so even while other clusters fail, users see what to fix, and the
- * nodes try again.
+ * A preflight can show problems of the update revision before any member is touched. These rules come before the rules
+ * of the fleet, because the fleet counts such a cluster as failing. So even while other clusters fail, users see what
+ * to fix, and the nodes try again.
  */
 export const refusedOnNodes = {
   ImageUnavailable: rule<Refused>({
@@ -36,9 +36,9 @@ export const refusedOnNodes = {
       `node ${nodeName}${andMore(others)} cannot get an image of the update revision: ${withoutFullStop(message)}`,
     meaning: 'A node of a due member cannot get an image of the update revision (preflight).',
     details:
-      "A short-lived pod on the node has tried, with the pull secrets and the ServiceAccount of the member. The message has the kubelet's words. No member is down because of it. A member that does not participate waits only if its own node refuses, and one that is down does not wait.",
+      'A short-lived pod on the node has tried, with the pull secrets and the ServiceAccount of the member. The message quotes the kubelet. No member is down because of this. A member that does not participate waits only if its own node cannot get the image, and a member that is down does not wait at all.',
     endedBy: ['a person', 'time'],
-    ends: 'Push the image, or give the pods the right to pull it. The node tries again after a minute, then after twice as long each time, up to ten minutes. Another image in the template ends the wait immediately. If a webhook gives the pods of members other images, set `preflight: Never`.',
+    ends: 'Push the image, or give the pods the right to pull it. The node tries again after a minute, then after twice as long each time, up to ten minutes. A different image in the template ends the wait immediately. If a webhook gives the pods of members different images, set `preflight: Never`.',
     overridable: true,
     alarms: true,
     assumed: null,
@@ -48,12 +48,12 @@ export const refusedOnNodes = {
     asks: () => [asksNodes],
     keepsTurn: true,
     sentence: ({ nodeName, message }) =>
-      `the mysqld of the update revision refuses its configuration on node ${nodeName}: ${withoutFullStop(message)}`,
+      `the mysqld of the update revision rejects its configuration on node ${nodeName}: ${withoutFullStop(message)}`,
     meaning: 'The mysqld of the update revision rejects its my.cnf (preflight: NodesAndConfiguration).',
     details:
-      "A short-lived pod has run `mysqld --validate-config` of the new image with MOCO's ConfigMap. The message names the variables that mysqld refused, without values, and the numbers of other errors. No member is down because of it.",
+      "A short-lived pod ran `mysqld --validate-config` of the new image with MOCO's ConfigMap. The message names the variables that mysqld rejected, without values, and the numbers of other errors. No member is down because of this.",
     endedBy: ['a person', 'time'],
-    ends: 'Change the ConfigMap that `spec.mysqlConfigMapName` names, or the image: MOCO then creates another revision. The same revision is retried as with ImageUnavailable.',
+    ends: 'Change the ConfigMap that `spec.mysqlConfigMapName` names, or the image: MOCO then creates a new revision. A node tries the same revision again at the intervals described for `ImageUnavailable`.',
     overridable: true,
     alarms: true,
     assumed: null,
@@ -71,17 +71,17 @@ export const preflightRunning = {
         ...(nodes.length === 0
           ? []
           : [
-              `${plural(nodes, 'node', 'nodes')} ${nodes.join(', ')} ${plural(nodes, 'fetches', 'fetch')} the images of the update revision`,
+              `${plural(nodes, 'node', 'nodes')} ${nodes.join(', ')} ${plural(nodes, 'is', 'are')} fetching the images of the update revision`,
             ]),
-        ...(checking === null ? [] : [`its mysqld checks its configuration on node ${checking}`]),
+        ...(checking === null ? [] : [`the new mysqld is checking its configuration on node ${checking}`]),
       ].join(', and ') +
       `, for at most ${limitSeconds} s` +
-      (message === null ? '' : `: ${withoutFullStop(message)}`),
-    meaning: 'The nodes of due members fetch the images of the update revision (preflight).',
+      (message === null ? '' : ` (${withoutFullStop(message)})`),
+    meaning: 'The nodes of due members are fetching the images of the update revision (preflight).',
     details:
       'No member is down meanwhile, and members that do not participate are replaced without waiting. Each node does this once for each revision.',
     endedBy: ['Kubernetes', 'time'],
-    ends: 'By itself, when the images are there, or after preflightTimeoutSeconds: then the members are replaced anyway. `status.preflight` of the MySQLRollout has the result of each node.',
+    ends: 'By itself, when the nodes have the images, or after preflightTimeoutSeconds: then the members are replaced anyway. `status.preflight` of the MySQLRollout contains the result of each node.',
     overridable: true,
     routine: true,
     assumed: after('moment', (snapshot) => withoutAwaited(snapshot)),
@@ -89,7 +89,8 @@ export const preflightRunning = {
 };
 
 /**
- * A participating member waits for every node, any other member only for its own. A restore does not need the revision.
+ * A participating member waits for every node of the preflight. Any other member waits only for its own node. A step
+ * that restores a previous revision does not wait.
  */
 function refused(asked: Asked, result: NodeRefusal['result']): Refused | null {
   const { situation, step, members } = asked;
@@ -122,7 +123,8 @@ const withoutAwaited = (snapshot: ClusterSnapshot): ClusterSnapshot => ({
 });
 
 /**
- * The pods of a preflight are followed even while the rollout is held, and no node is asked for longer than the limit.
+ * Asks about pods of a preflight as long as such pods exist, even while the rollout is held. No node is asked for
+ * longer than the limit.
  */
 export function asksNodesStill({ snapshot, policy, deadlines }: Situation): readonly Question[] {
   for (const { forSeconds } of snapshot.preflight?.awaited ?? []) {

@@ -1,12 +1,12 @@
 import { isApproved, type Member, type Situation, unknownApproval } from '../situation.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
 
-/** What has to be true before a rollout moves the primary. */
+/** Rules that must not hold when a rollout moves the primary. */
 export const primary = {
   AwaitingApproval: rule<{
     readonly member: number;
     readonly revision: string;
-    /** The approved revision, if the cluster does not know it. */
+    /** The revision that a person has approved, if it is not a revision of this cluster. */
     readonly unknown?: string;
   }>({
     holds: (asked) => {
@@ -18,7 +18,7 @@ export const primary = {
       return { member: primary.ordinal, revision: situation.updateRevision, ...(unknown !== null && { unknown }) };
     },
     sentence: ({ member, revision, unknown }, name) =>
-      `the primary ${name(member)} waits for approval of revision ${revision}` +
+      `the primary ${name(member)} is waiting for approval of revision ${revision}` +
       (unknown === undefined ? '' : `; the approved revision ${unknown} is not a revision of this cluster`),
     meaning: 'Only the primary is left, and `primaryUpdatePolicy: Manual` makes it wait for approval.',
     endedBy: ['a person'],
@@ -52,7 +52,10 @@ export function isRevisionKnown(asked: Asked): boolean {
   return !asksFor(asked, 'keepsDemotion') || (statefulSet?.observed === true && !statefulSet.deleting);
 }
 
-/** Each attempt blocks writes for a while, so the pauses grow, and after the last attempt a person has to look. */
+/**
+ * Each attempt blocks writes for a while. So the pause grows with each attempt, and after the last one a person has to
+ * act.
+ */
 const retryDelaysSeconds: readonly number[] = [5 * 60, 15 * 60, 45 * 60];
 const lastRetryDelaySeconds = 45 * 60;
 

@@ -1,6 +1,5 @@
 import { changed } from '../expected.ts';
-import { clones, parseMysqlVersion } from '../mysql-versions.ts';
-import { updateMysqld } from '../mysqld-data.ts';
+import { type Uncloneable, uncloneable } from '../mysqld-data.ts';
 import {
   type EndingClaim,
   freshRecreatableSeconds,
@@ -14,36 +13,37 @@ import type { Member, Situation } from '../situation.ts';
 import type { MemberFacts } from '../snapshot.ts';
 import { after, rule } from './rule.ts';
 
-// Rules about what deleting a pod would destroy, and whether the pod could be recreated.
+// Rules about data that would be lost with a pod, and about whether the pod could be recreated.
 
 export const recreatable = {
   ClaimTerminating: rule<{
     readonly member: number;
     readonly claims: readonly EndingClaim[];
-    /** The versions of the primary and of the update revision, if the member could not be cloned. */
-    readonly uncloneable: { readonly donor: string; readonly mysqld: string } | null;
+    /** The two versions that would prevent a clone of the member afterwards; `null` if it could be cloned. */
+    readonly uncloneable: Uncloneable | null;
   }>({
-    holds: ({ situation, members }) => {
+    holds: ({ situation, step, members }) => {
       const member = members.find(({ facts }) => endingClaims(facts).length > 0);
       if (member === undefined) return null;
       readAgain(situation, member);
-      const uncloneable = member.primary ? null : uncloneableAt(situation);
-      return { member: member.ordinal, claims: endingClaims(member.facts), uncloneable };
+      return {
+        member: member.ordinal,
+        claims: endingClaims(member.facts),
+        uncloneable: uncloneable(situation, step, member),
+      };
     },
-    asks: ({ member }, situation) => asksAbout([member], situation),
-    sentence: ({ member, claims, uncloneable }, name) =>
-      `deleting ${name(member)} would destroy its data: ${claims.map(explainClaim).join(' and ')}` +
-      (uncloneable === null
-        ? ''
-        : `; and mysqld ${uncloneable.mysqld} cannot clone the primary, which has ${uncloneable.donor}`),
+    asks: ({ member }, situation) => asksAboutRecreation([member], situation),
+    sentence: ({ member, claims, uncloneable: versions }, name) =>
+      `deleting ${name(member)} would destroy its data: ${claims.map(explainClaim).join('; ')}` +
+      (versions === null ? '' : `; mysqld ${versions.mysqld} cannot clone the primary, which runs ${versions.donor}`),
     meaning: 'A PersistentVolumeClaim of the member no longer keeps its data: only the running pod may still keep it.',
     details:
-      'The claim is being deleted, is gone, is not Bound, or was created after the pod had started, or its PersistentVolume is gone or being deleted. Once the deletion of a claim has been requested, Kubernetes keeps the claim until no pod uses it (kubernetes.io/pvc-protection). A deletion cannot be withdrawn. A pod keeps using the volume that it has mounted, and the next pod mounts the volume that the claim names then. Whatever ends the pod frees the claim: a drain, an eviction, a deletion, or the restart of a member that is down.',
+      'The claim is being deleted, is gone, is not Bound, or was created after the pod had started, or its PersistentVolume is gone or being deleted. Once the deletion of a claim has been requested, Kubernetes keeps the claim until no pod uses it (kubernetes.io/pvc-protection). A deletion cannot be withdrawn. A pod keeps using the volume that it has mounted, but its successor mounts the volume that the claim names at that time. Whatever ends the pod frees the claim: a drain, an eviction, a deletion, or the restart of a member that is down.',
     endedBy: ['a person'],
-    ends: 'Give the member another claim. First make sure that the other members have all data, and make a backup. Then keep the volume (`persistentVolumeReclaimPolicy: Retain` of the PersistentVolume), or give the member up: `override NAME ClaimTerminating`.',
+    ends: 'Give the member a new claim. First make sure that the other members have all of the data, and make a backup. Then keep the volume (`persistentVolumeReclaimPolicy: Retain` of the PersistentVolume), or give the member up: `override NAME ClaimTerminating`.',
     overridable: true,
     overriding:
-      'moco-rollout then ends the pod, and with it the last use of the volume: THIS DESTROYS THE DATA OF THE MEMBER. It comes back empty, and MOCO clones it from the primary if that has a version of the same series (before 8.0.37: the same version). In a cluster with one member the database is lost',
+      'moco-rollout then ends the pod, and with it the last use of the volume: THIS DESTROYS THE DATA OF THE MEMBER. It comes back empty, and MOCO clones it from the primary if the primary runs a version of the same series (before 8.0.37: the same version). In a cluster with one member the database is lost',
     alarms: true,
     assumed: null,
   }),
@@ -55,13 +55,13 @@ export const recreatable = {
       readAgain(situation, member);
       return { member: member.ordinal, ...tied };
     },
-    asks: ({ member }, situation) => asksAbout([member], situation),
+    asks: ({ member }, situation) => asksAboutRecreation([member], situation),
     sentence: ({ member, ...tied }, name) => explainTied(name(member), tied),
-    meaning: 'The node of the member accepts no pods, and no other node can run it.',
+    meaning: 'The node of the member accepts no pods, and no other node can run the member.',
     details:
       'The node is cordoned, drained, tainted, not ready, under pressure or gone. The volume of the member, or a nodeSelector, a nodeName or a required node affinity of the update revision, rules out all other nodes that accept pods. Whether a node has room is not considered. Members on nodes that are being drained go first if they can move.',
     endedBy: ['a person', 'Kubernetes'],
-    ends: 'By itself, once the node accepts pods again: `kubectl uncordon NODE`, or remove the taint. If the node never comes back, the volume is lost with it: give the member another claim.',
+    ends: 'By itself, once the node accepts pods again: `kubectl uncordon NODE`, or remove the taint. If the node never comes back, the volume is lost with it: give the member a new claim.',
     overridable: true,
     assumed: after('moment', (snapshot, { member }) =>
       changed(snapshot, [{ ordinal: member }], (facts) => ({
@@ -78,11 +78,11 @@ export const recreatable = {
       readAgain(situation, member);
       return { member: member.ordinal, message };
     },
-    asks: ({ member }, situation) => asksAbout([member], situation),
+    asks: ({ member }, situation) => asksAboutRecreation([member], situation),
     sentence: ({ member, message }, name) => explainRefusal(name(member), message),
     meaning: 'The API server would not admit a new pod for the member.',
     details:
-      'A dry run tried to create the pod that the StatefulSet controller would create from the update revision. It was refused because of a quota, PodSecurity, an admission policy, a webhook or an invalid field. What the existing pod uses of a quota counts as free. The dry run is made as moco-rollout: a policy that checks who creates the pod may treat the StatefulSet controller differently.',
+      'A dry run tried to create the pod that the StatefulSet controller would create from the update revision. It was refused because of a quota, PodSecurity, an admission policy, a webhook or an invalid field. The share of a quota that the existing pod uses counts as free. The dry run is sent with the identity of moco-rollout: a policy that checks who creates the pod may treat the StatefulSet controller differently.',
     endedBy: ['a person'],
     ends: 'Change what the message names: the quota, the policy, the webhook, or the template. The controller tries again every minute.',
     overridable: true,
@@ -91,14 +91,14 @@ export const recreatable = {
   }),
 };
 
-/** Among the last rules: what a member needs is read only once nothing else holds. */
+/** One of the last rules, because facts about the next pod of a member are read only once nothing else holds. */
 export const unread = {
   RecreationUnknown: rule<{ readonly members: readonly number[] }>({
     holds: ({ members }) => {
       const asked = members.filter(({ facts }) => hasToBeRead(facts.recreatable));
       return asked.length === 0 ? null : { members: asked.map(({ ordinal }) => ordinal) };
     },
-    asks: ({ members }, situation) => asksAbout(members, situation),
+    asks: ({ members }, situation) => asksAboutRecreation(members, situation),
     awaits: 'recreatable',
     sentence: ({ members }, name) => `checking whether ${members.map(name).join(', ')} can be recreated`,
     meaning: 'The controller has not checked recently enough whether a member can be recreated.',
@@ -120,24 +120,17 @@ export const unread = {
   }),
 };
 
-/** Why a member that has lost its data would stay empty: MySQL clones only within a series. `null` if it can clone. */
-function uncloneableAt(situation: Situation): { readonly donor: string; readonly mysqld: string } | null {
-  const [donor, mysqld] = [situation.primary?.facts.mysqld.version?.version, updateMysqld(situation)?.version];
-  if (donor === undefined || mysqld === undefined) return null;
-  return clones(parseMysqlVersion(donor), parseMysqlVersion(mysqld)) === false ? { donor, mysqld } : null;
-}
-
 /**
- * The claims whose data end with the pod. An unschedulable pod mounts nothing: if its claim is missing, the StatefulSet
- * controller creates another one anyway. For any other pod the kubelet may have mounted the volume, whatever is
- * running.
+ * The claims with data that end with the pod. An unschedulable pod mounts nothing: if its claim is missing, the
+ * StatefulSet controller creates a new claim anyway. For any other pod the kubelet may have mounted the volume,
+ * whatever containers are running.
  */
 export const endingClaims = ({ recreatable, unschedulable }: MemberFacts): readonly EndingClaim[] =>
   (recreatable.kind === 'asked' ? recreatable.claims : []).filter(
     ({ state }) => state === 'terminating' || unschedulable === null,
   );
 
-/** Members without a reading are held by `RecreationUnknown`, which guards the same effects as these rules. */
+/** If there is no reading, `RecreationUnknown` holds the member. That rule guards the same effects as these rules. */
 const tiedOf = ({ recreatable }: MemberFacts): TiedToNode | null =>
   recreatable.kind === 'asked' ? recreatable.tied : null;
 
@@ -145,7 +138,7 @@ const refusalOf = ({ recreatable }: MemberFacts): string | null =>
   recreatable.kind === 'asked' ? recreatable.refusal : null;
 
 const claimSentences: Readonly<Record<EndingClaim['state'], (name: string) => string>> = {
-  terminating: (name) => `its claim ${name} is being deleted and goes with the pod`,
+  terminating: (name) => `its claim ${name} is being deleted and will disappear with the pod`,
   missing: (name) => `its claim ${name} no longer exists`,
   lost: (name) => `its claim ${name} has lost its PersistentVolume`,
   unbound: (name) => `its claim ${name} is not bound to a PersistentVolume`,
@@ -156,26 +149,29 @@ const claimSentences: Readonly<Record<EndingClaim['state'], (name: string) => st
 
 const explainClaim = ({ name, state }: EndingClaim): string => claimSentences[state](name);
 
-function asksAbout(ordinals: readonly number[], { members }: Situation): readonly Question[] {
+export function asksAboutRecreation(ordinals: readonly number[], { members }: Situation): readonly Question[] {
   const asked = members.filter(({ ordinal, facts }) => ordinals.includes(ordinal) && hasToBeRead(facts.recreatable));
   return asked.length === 0 ? [] : [{ kind: 'recreatable', members: asked.map(({ ordinal }) => ordinal) }];
 }
 
-/** A reading that holds a step is read again once it is too old. */
-function readAgain({ deadlines }: Situation, { facts: { recreatable } }: Member): void {
+/** If a reading holds a step, the member is read again once the reading is too old. */
+export function readAgain({ deadlines }: Situation, { facts: { recreatable } }: Member): void {
   if (recreatable.kind === 'asked') deadlines.reached(recreatable.ageSeconds, freshRecreatableSeconds);
 }
 
 const explainTied = (member: string, { nodeName, refusals, ties }: TiedToNode): string =>
-  `another pod of ${member} would stay Pending: its node ${nodeName} ${refusals.join(' and ')}, and ` +
+  `a new pod of ${member} would stay Pending: its node ${nodeName} ${refusals.join(' and ')}, and ` +
   (ties.length === 0
-    ? 'no other node takes pods'
-    : `${ties.join(' and ')} ${plural(ties, 'allows', 'allow')} no other node that takes pods`);
+    ? 'no other node accepts pods'
+    : `${ties.join(' and ')} ${plural(ties, 'rules', 'rule')} out every other node that accepts pods`);
 
 const explainRefusal = (member: string, message: string): string =>
-  `the API server would not admit another pod of ${member}: ${pointedOut(message)}`;
+  `the API server would not admit a new pod of ${member}: ${pointedOut(message)}`;
 
-/** Why the member could not be recreated as it is; each reason is a sentence without a full stop. For people. */
+/**
+ * The reasons for which the member could not be recreated now. Each reason is a sentence without a full stop, for
+ * people.
+ */
 export const obstacles = (facts: MemberFacts): readonly string[] => {
   const { name } = facts;
   const [tied, refusal] = [tiedOf(facts), refusalOf(facts)];

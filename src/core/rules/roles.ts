@@ -5,7 +5,7 @@ import type { Member, Situation } from '../situation.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
 import { isStuckTerminating, isTerminationAwaited, terminatingMembers } from './unavailable.ts';
 
-// Rules about switchovers and role labels in progress.
+// Rules about switchovers that have not ended and role labels that MOCO has not set yet.
 
 export const roles = {
   AwaitingSwitchover: rule<{ readonly member: number; readonly timeoutSeconds: number }>({
@@ -37,8 +37,8 @@ export const roles = {
         : { member, terminating: false };
     },
     sentence: ({ member, terminating }, name) =>
-      `the primary role is moving away from ${name(member)}, ${terminating ? 'which is terminating' : 'which somebody else demoted'}`,
-    meaning: 'The primary is terminating, or somebody else has demoted it.',
+      `the primary role is moving away from ${name(member)}, ${terminating ? 'which is terminating' : 'which another client demoted'}`,
+    meaning: 'The primary is terminating, or another client has demoted it.',
     endedBy: ['MOCO', 'time'],
     ends: 'By itself, once MOCO has moved the primary.',
     assumed: after('switchover', (snapshot, { member }) => moved(snapshot, [member])),
@@ -52,7 +52,7 @@ export const roles = {
     },
     sentence: ({ member, graceSeconds }, name) =>
       graceSeconds === 0
-        ? `${name(member)} still exists after its grace period ended early; a finalizer may keep it`
+        ? `${name(member)} still exists after its grace period ended early; a finalizer may be blocking its removal`
         : `${name(member)} is still terminating after its grace period of ${graceSeconds} s`,
     meaning: 'A member is still terminating 30 seconds after its grace period.',
     endedBy: ['a person'],
@@ -69,44 +69,47 @@ export const roles = {
     },
     sentence: ({ members, unavailable, state, ignored }, name) =>
       ignored
-        ? `MOCO gives ${members.map(name).join(', ')} no role although the pod is ready, and reports the cluster as Degraded: mysqld may hang with commits that no replica has acknowledged`
+        ? `MOCO has set no role for ${members.map(name).join(', ')}, although the pod is ready, and reports the cluster as Degraded: mysqld may be hanging on commits that no replica has acknowledged`
         : unavailable
           ? `MOCO ${state ? `reports the cluster as ${state}` : 'does not report the cluster as Available'}, although its primary ${members.map(name).join(', ')} participates`
           : `MOCO has not finished setting the roles of ${members.map(name).join(', ')}`,
     meaning: 'A participating member does not have its role yet, or the primary does not accept writes yet.',
     details:
-      'MOCO sets labels, then replication, and finally allows writes. If MOCO reports the cluster as Healthy but sets no role on a replica, the wait ends once the replica has participated for failoverGraceSeconds. The wait for writes also ends after failoverGraceSeconds if MOCO reports the cluster as Incomplete: it can reach the primary then, and a member may have to be repaired first.',
+      'MOCO sets labels, then replication, and finally allows writes. If MOCO reports the cluster as Healthy but sets no role on a replica, the wait ends once the replica has participated for failoverGraceSeconds. The wait for writes also ends after failoverGraceSeconds if MOCO reports the cluster as Incomplete: MOCO can then reach the primary, and a member may have to be repaired first.',
     endedBy: ['MOCO', 'time', 'a person'],
-    ends: 'By itself. If not, check the log of moco-controller and `kubectl describe mysqlcluster NAME`. If the log says `Detected a hangup replica`, delete the pod of that member: it was the primary when its network was cut, and MOCO leaves it alone while its commits wait for an acknowledgement. Restarted, it may have transactions of its own; MOCO then lists it as errant.',
+    ends: 'By itself. If not, check the log of moco-controller and `kubectl describe mysqlcluster NAME`. If the log says `Detected a hangup replica`, delete the pod of that member: it was the primary when its network was cut, and MOCO leaves it alone while its commits wait for an acknowledgement. After the restart it may have transactions of its own; MOCO then lists it as errant.',
     brief: true,
     assumed: after('switchover', recovered),
   }),
 };
 
-// In a switchover MOCO first moves the index, then points the replicas to the new primary, sets the role labels, and
-// finally allows writes. Until then no step that needs a quorum is done.
+// In a switchover MOCO first moves `currentPrimaryIndex`, then points the replicas to the new primary, sets the role
+// labels, and finally allows writes. Until writes are allowed, no step that needs a quorum is done.
 
-/** The roles that MOCO has not set yet. */
+/** Members whose roles MOCO has not set yet. */
 interface UnsettledRoles {
   readonly members: readonly number[];
-  /** The labels are right, but MOCO does not report yet that the primary serves. */
+  /** The labels are right, but MOCO does not yet report that the primary serves. */
   readonly unavailable?: true;
   /** MOCO cannot reach the primary. */
   readonly state?: 'Failed' | 'Lost';
-  /** MOCO has left these replicas alone for failoverGraceSeconds, although its primary serves. */
+  /** MOCO has ignored these replicas for failoverGraceSeconds, although the primary serves. */
   readonly ignored?: true;
 }
 
-/** A running replica would be restarted while MOCO does not reach the primary: `FailoverUnfinished` explains that. */
+/**
+ * The step would restart a running replica while MOCO does not reach the primary. `FailoverUnfinished` explains that
+ * wait.
+ */
 const isLeftToFailover = (asked: Asked): boolean =>
   unreachedPrimary(asked.situation.snapshot.cluster) !== null &&
   asksFor(asked, 'stops') &&
   asked.members.every(({ primary }) => !primary);
 
 /**
- * Members that participate without their role, or a primary that MOCO does not report as serving; `null` if there is
- * neither. `exempt` members may lack their role. MOCO reports a cluster as Incomplete while it reaches the primary and
- * another member has to be repaired. It may be unable to repair that member, so this wait has a limit.
+ * The members that participate without their role, or a primary that MOCO does not report as serving; `null` if there
+ * is neither. `exempt` members may lack their role. If MOCO can reach the primary but has to repair a different member,
+ * it reports the cluster as Incomplete. MOCO may be unable to repair that member, so this wait has a limit.
  */
 export function unsettledRoles(
   { members, primary, snapshot, policy, deadlines }: Situation,
@@ -116,7 +119,8 @@ export function unsettledRoles(
   const { available, mocoState, primarySettledForSeconds } = snapshot.cluster;
   if (unsettled.length > 0) {
     const isLong = (seconds: number | null): boolean => deadlines.reached(seconds ?? 0, policy.failoverGraceSeconds);
-    // A primary that was cut off and waits for an acknowledgement looks like that (MOCO 0.36, clustering/status.go).
+    // This is the state of a primary that was cut off and waits for an acknowledgement (MOCO 0.36,
+    // clustering/status.go).
     const ignored =
       mocoState === 'Degraded' &&
       isLong(primarySettledForSeconds) &&
@@ -132,10 +136,11 @@ export function unsettledRoles(
 }
 
 /**
- * MOCO configures replicas in the order of their ordinals, gives up at the first one that it cannot configure, and sets
- * the roles afterwards (MOCO 0.36, clustering/operations.go, configure). So while another replica is broken, this one
- * may lack its role and may not even follow. The repair of the broken one does not wait for it. Nor does the repair
- * wait for any other running member once nothing has changed for progressDeadlineSeconds.
+ * Whether the member may lack its role because of other members. MOCO configures replicas in the order of their
+ * ordinals, gives up at the first replica that it cannot configure, and sets the roles afterwards (MOCO 0.36,
+ * clustering/operations.go, configure). So while one replica is broken, any other replica may lack its role and may not
+ * even follow the primary. The repair of the broken replica does not wait for such replicas. Once nothing has changed
+ * for progressDeadlineSeconds, the repair does not wait for any other running member either.
  */
 export function lacksRoleForOthers({ primary, policy, deadlines, snapshot }: Situation, member: Member): boolean {
   const { participatingForSeconds, role } = member.facts;
@@ -147,7 +152,7 @@ export function lacksRoleForOthers({ primary, policy, deadlines, snapshot }: Sit
 }
 
 /**
- * MOCO can reach its mysqld, but it does not participate: MOCO may fail to configure it. MOCO skips members that are
- * down.
+ * Whether MOCO can reach the member's mysqld although the member does not participate. MOCO may then fail to configure
+ * it. MOCO skips members that are down.
  */
 export const mayKeepRolesBack = ({ state, crashLoop }: Member): boolean => state === 'running' && crashLoop === null;

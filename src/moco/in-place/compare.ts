@@ -5,9 +5,12 @@ import { type TemplateDifference, templateDifferences } from '../template-change
 import { whyKept } from './metadata.ts';
 import { leafChange, leafOf, leftovers, resourcesOf } from './resources.ts';
 
-// Decides whether a running pod can become what the update revision would create, and which patch does that.
+// Decides whether a patch can turn a running pod into a pod of the update revision, and which patch that is.
 
-/** The pod templates of the revision that the pod was created from, and of the update revision, `withPodDefaults`. */
+/**
+ * The pod templates of the revision that the pod was created from, and of the update revision, both completed by
+ * `withPodDefaults`.
+ */
 export interface Templates {
   readonly before: Json;
   readonly after: Json;
@@ -25,7 +28,7 @@ export type Comparison =
   | { readonly kind: 'possible'; readonly change: InPlaceChange }
   | { readonly kind: 'impossible'; readonly reasons: readonly string[] };
 
-/** The meaning of one difference: a part of the patch, or the reason why there can be none. */
+/** What one difference means: a part of the patch, nothing, or the reason why no patch is possible. */
 type Part =
   | { readonly kind: 'labels' | 'annotations'; readonly key: string; readonly value: string | null }
   | { readonly kind: 'containers' | 'initContainers'; readonly name: string; readonly image: string }
@@ -33,8 +36,9 @@ type Part =
   | { readonly kind: 'impossible'; readonly reason: string };
 
 /**
- * How a running pod can become what the update revision would have created. Three values are compared: those of the two
- * revisions and the live one. A live value that differs from both was changed by somebody else, and is not overwritten.
+ * Decides how a running pod can become a pod of the update revision. Compares three values: those of the two revisions,
+ * and the value of the running pod. If the running pod's value differs from both, a person or another program has
+ * changed it, and the patch does not overwrite it.
  */
 export function compare(live: LivePod, templates: Templates, settings: ComparedSettings): Comparison {
   const { before, after } = templates;
@@ -61,7 +65,7 @@ export function compare(live: LivePod, templates: Templates, settings: ComparedS
   };
 }
 
-/** Templates never change once they were read, and every pass compares every member. */
+/** Caches differences: templates never change after they have been read, and every pass compares every member. */
 const differencesKnown = new WeakMap<Json, WeakMap<Json, readonly TemplateDifference[]>>();
 
 function differencesOf(before: Json, after: Json): readonly TemplateDifference[] {
@@ -124,7 +128,7 @@ function imagePart(
   if (image === null) return impossible(`${path} can't be removed from a running pod`);
   const isAllowed =
     list === 'containers' ? containers.includes(name) : goesAlong(name, text(before), image, templates, containers);
-  if (!isAllowed) return impossible(`${path} differs, and inPlace.containers does not have ${name}`);
+  if (!isAllowed) return impossible(`${path} differs, and inPlace.containers does not contain ${name}`);
   const value = live[list].find((one) => one.name === name)?.image;
   if (value === image) return { kind: 'none' };
   return value === before ? { kind: list, name, image } : impossible(changedByOthers(path));
@@ -133,8 +137,8 @@ function imagePart(
 const changedByOthers = (path: string): string => `another program has changed ${path} of the pod`;
 
 /**
- * An init container that has finished, and that has the same image as a container that may change, both before and
- * after.
+ * Whether this is an init container that has finished and that has the same image as a container that may change, both
+ * before and after the change.
  */
 function goesAlong(
   name: string,

@@ -7,14 +7,15 @@ import { isUntagged } from './pod-defaults.ts';
 export interface ImageNeeded {
   readonly container: string;
   readonly image: string;
-  /** The kubelet asks the registry although the node has the image. */
+  /** Whether the kubelet asks the registry even if the node has the image. */
   readonly pulledAlways: boolean;
 }
 
 /**
- * The kubelet stops a container first and pulls its image afterwards (1.36.3). The container does not run until then,
- * and without the agent the kubelet restarts mysqld as well, after 20 to 30 s: the agent answers its probes. A
- * container that a resize restarts has its image, but the kubelet may have to ask the registry again.
+ * The kubelet stops a container first and pulls its image afterwards (1.36.3), so the container does not run until the
+ * pull is complete. If that container is the agent, which answers mysqld's probes, the kubelet restarts mysqld as well,
+ * after 20 to 30 s. If a container restarts because of a resize, the node already has its image, but the kubelet may
+ * have to ask the registry again.
  */
 export function imagesNeeded({ containers, resources }: InPlaceChange, live: LivePod): readonly ImageNeeded[] {
   const find = (name: string): LivePod['containers'][number] | undefined =>
@@ -31,17 +32,17 @@ export function imagesNeeded({ containers, resources }: InPlaceChange, live: Liv
   return [...changed, ...restarted];
 }
 
-/** What a Node reports of an image. */
+/** What a Node reports about an image. */
 export interface ImageReport {
   readonly present: boolean;
-  /** The node reports all of its images. */
+  /** Whether the node reports all of its images. */
   readonly isWhole: boolean;
 }
 
 /** The default for the maximum number of images that a node reports (nodeStatusMaxImages of the kubelet). */
 const mostReported = 50;
 
-/** A node that is gone (`null`) has none. */
+/** A node that is gone (`null`) reports no images. */
 export const imageReport = (node: Json | null, image: string): ImageReport => ({
   present: node !== null && hasImage(node, image),
   isWhole: node === null || objects(object(node['status'])['images']).length < mostReported,
@@ -53,7 +54,7 @@ export function hasImage(node: Json, image: string): boolean {
   return names.map(fullName).includes(fullName(image));
 }
 
-/** `mysql` is `docker.io/library/mysql:latest` in the notation of container runtimes. */
+/** For example, `mysql` is `docker.io/library/mysql:latest` in the notation of container runtimes. */
 export function fullName(image: string): string {
   const [first = '', ...rest] = image.split('/');
   const isHost = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');

@@ -19,8 +19,8 @@ function resources({ resources: given }: Json): Resources {
 }
 
 /**
- * The API server records which manager has set a field last. So the pod itself shows any later leader what this program
- * has resized.
+ * The API server records which manager was the last to set a field. So every later leader can see in the pod what this
+ * program has resized.
  */
 function resizedBy(managedFields: unknown, container: string): LiveResources['resized'] {
   return ownResizes(managedFields).flatMap(({ fieldsV1 }) => {
@@ -44,7 +44,8 @@ const ownResizes = (managedFields: unknown): readonly Json[] =>
   objects(managedFields).filter(({ manager, subresource }) => manager === resizeManager && subresource === 'resize');
 
 /**
- * What a kubelet reports about the pod's current spec. A pod that is resized again may still have the previous report.
+ * What a kubelet reports about the resize that the pod's spec asks for. Right after a second resize, the report may
+ * still be about the first one.
  */
 export function resizeOf(conditions: unknown, generation: number): LivePod['resize'] {
   const current = objects(conditions).filter(

@@ -4,17 +4,18 @@ import { appNameLabel, clusterNameLabel, createdByLabel } from '../names.ts';
 /** Services, PodDisruptionBudgets and the StatefulSet itself select pods by these labels. */
 const selectorLabels: readonly string[] = [appNameLabel, clusterNameLabel, createdByLabel];
 
-/** Labels and annotations of MOCO and of this program: both act on them. */
+/** The prefixes of MOCO and of this program. Both programs act on labels and annotations with these prefixes. */
 const actedOn = /^(moco\.cybozu\.com|moco-rollout\.io)\//;
 
-/** `kubectl rollout restart` sets it. */
+/** Set by `kubectl rollout restart`. */
 const requestsRestart = 'kubectl.kubernetes.io/restartedAt';
 
 /**
- * Why the value of a label or an annotation must not change in a running pod, or `null` if it may. Programs may read
- * any key when a pod is created, or change one to restart it. So only keys that the user names may change.
+ * Why the value of a label or an annotation must not change in a running pod, or `null` if it may change. A program may
+ * read any label or annotation when a pod is created, or may change one in order to restart the pod. So only keys that
+ * the user has allowed may change.
  *
- * @param allowed keys; one that ends with `*` stands for all keys with that prefix
+ * @param allowed the allowed keys; a key that ends with `*` stands for all keys with that prefix
  */
 export function whyKept(
   kind: 'labels' | 'annotations',
@@ -26,12 +27,12 @@ export function whyKept(
   if (key === requestsRestart) return 'it requests a restart';
   if (actedOn.test(key)) return 'MOCO or moco-rollout acts on it';
   if (!allowed.some((one) => (one.endsWith('*') ? key.startsWith(one.slice(0, -1)) : key === one))) {
-    return 'inPlace.metadata does not have it';
+    return 'inPlace.metadata does not contain it';
   }
   return templates.some(({ spec }) => isRead(object(spec), kind, key)) ? 'the spec of the pod reads it' : null;
 }
 
-/** Read by an environment variable or a volume, or used to choose the pod's node. */
+/** Whether an environment variable or a volume reads the key, or the scheduler uses it to choose the pod's node. */
 function isRead(spec: Json, kind: 'labels' | 'annotations', key: string): boolean {
   const paths = [`metadata.${kind}`, `metadata.${kind}['${key}']`];
   const isPath = (field: string, value: unknown): boolean => field === 'fieldPath' && paths.includes(String(value));

@@ -4,9 +4,9 @@ import { type Json, object, objects, text } from '../../base/json.ts';
 
 /**
  * A pod template with the defaults of a pod (SetDefaults_Pod and SetDefaults_PodSpec of Kubernetes 1.36) and without
- * empty fields. Two templates that create the same pod are equal after this. A newer Kubernetes writes a template with
- * other empty fields, and so gives it another revision (kubernetes/kubernetes#134773). A missing default here only
- * costs a restart.
+ * empty fields. Two templates that create the same pod are equal after this. A newer Kubernetes writes different empty
+ * fields into a template, and so gives the template a new revision (kubernetes/kubernetes#134773). A default that is
+ * missing here only costs a restart.
  */
 export function withPodDefaults(template: Json): Json {
   const { metadata, spec, ...unknown } = withoutNulls(template) as { readonly metadata?: Json; readonly spec?: Json };
@@ -17,7 +17,7 @@ export function withPodDefaults(template: Json): Json {
   };
 }
 
-/** `null` is the same as an absent field, such as `creationTimestamp: null`. */
+/** `null`, as in `creationTimestamp: null`, means the same as an absent field. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== 'object' || value === null) return value;
@@ -35,7 +35,7 @@ function podSpec(spec: Json): Json {
     enableServiceLinks: true,
     securityContext: {},
     ...spec,
-    // The deprecated name of the same field.
+    // This is the deprecated name of the same field.
     ...(serviceAccountName !== undefined && { serviceAccountName, serviceAccount: serviceAccountName }),
     containers: objects(spec['containers']).map(container),
     initContainers: objects(spec['initContainers']).map(container),
@@ -60,15 +60,18 @@ function container(one: Json): Json {
   };
 }
 
-/** If `imagePullPolicy` is not set, the kubelet asks the registry for such an image each time. */
+/**
+ * Whether the image has the tag `latest`. If `imagePullPolicy` is not set, the kubelet asks the registry for such an
+ * image at each start.
+ */
 export const isLatest = (image: string): boolean => /:latest(@|$)/.test(image) || isUntagged(image);
 
-/** The image has neither a tag nor a digest. A colon before the last slash belongs to the host's port. */
+/** Whether the image has neither a tag nor a digest. A colon before the last slash belongs to the host's port. */
 export const isUntagged = (image: string): boolean => !/[:@]/.test(image.slice(image.lastIndexOf('/') + 1));
 
 const fieldRef = (reference: Json): Json => ({ apiVersion: 'v1', ...reference });
 
-/** A limit without a request implies the same request. */
+/** If a limit has no request, the request equals the limit. */
 function resources(given: Json): Json {
   const limits = object(given['limits']);
   return { ...given, limits, requests: { ...limits, ...object(given['requests']) } };
@@ -118,7 +121,7 @@ const in_ = (given: Json, field: string, defaults: (value: Json) => Json): Json 
   ...inEach(given, [field], defaults),
 });
 
-/** The fields that are present, each with its defaults. */
+/** The given fields, if they are present, each with its defaults. */
 function inEach(given: Json, fields: readonly string[], defaults: (value: Json) => Json): Json {
   const present = fields.filter((field) => given[field] !== undefined);
   return Object.fromEntries(present.map((field) => [field, defaults(object(given[field]))]));

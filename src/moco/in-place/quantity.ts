@@ -13,7 +13,7 @@ const units: Readonly<Record<string, number>> = {
   Pi: 2 ** 50,
   Ei: 2 ** 60,
 };
-/** Divisors, because a thousandth cannot be represented exactly. */
+/** These are divisors, because a thousandth cannot be represented exactly. */
 const fractions: Readonly<Record<string, number>> = { m: 1e3, u: 1e6, n: 1e9 };
 
 /** The number that a Kubernetes quantity represents, or `null` if it is invalid. */
@@ -27,7 +27,10 @@ export function numberOf(quantity: string): number | null {
   return factor === undefined ? null : Number(digits) * factor;
 }
 
-/** `1Gi` and `1024Mi` are equal. Kubernetes and kubelets write the same quantity in several ways. */
+/**
+ * Whether two quantities are equal, such as `1Gi` and `1024Mi`. Kubernetes and kubelets write the same quantity in
+ * several ways.
+ */
 export function isSameQuantity(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== 'string' || typeof other !== 'string') return false;

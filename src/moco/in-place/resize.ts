@@ -6,7 +6,7 @@ import type { Comparison } from './compare.ts';
 import { isSameQuantity } from './quantity.ts';
 import { find, hasRestartedResized } from './restart.ts';
 
-/** How far the kubelet has come with the resize of the pod. Call within `ages.observe`. */
+/** Adds how far the kubelet has come with the resize of the pod. Call within `ages.observe`. */
 export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): InPlaceUpdate {
   if (comparison.kind === 'impossible') return comparison;
   const { change } = comparison;
@@ -14,8 +14,8 @@ export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): 
   if (live === null) return { kind: 'possible', change, resize: null };
   const { resize } = live;
   const isRefused = resize?.state === 'Infeasible' || resize?.state === 'Error';
-  // A resize for another revision, which another resize will replace. Until then, and for a while after it was made, it
-  // blocks resizes of other members.
+  // If the pod still has to be resized, an earlier resize was for a different revision, and the new resize will replace
+  // it. Until then, and for a while after the earlier resize was made, it blocks resizes of other members.
   const isOfAnother = change.resources.length > 0;
   const names = [...new Set([...change.resized, ...resizedOf(live, isOfAnother)])];
   if (names.length === 0 || (isOfAnother && isRefused)) return { kind: 'possible', change, resize: null };
@@ -37,15 +37,18 @@ export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): 
 }
 
 /**
- * Containers that this program has resized, for any revision: those that the kubelet has not resized yet, or all of
- * them.
+ * The containers that this program has resized, for any revision. If `all` is false, only the containers that the
+ * kubelet has not resized yet.
  */
 const resizedOf = ({ containers, resize }: LivePod, all: boolean): readonly string[] =>
   containers
     .filter((one) => one.resized.length > 0 && (all || (resize !== null && !isActual(one))))
     .map(({ name }) => name);
 
-/** A container that is not running is reported with the resources that it would get. */
+/**
+ * Whether the container runs with its resources. If it does not run, the kubelet only reports the resources that it
+ * would get.
+ */
 function hasItsResources({ live, containers }: PodRecord, name: string): boolean {
   const container = find(containers, name);
   const one = find(live?.containers ?? [], name);

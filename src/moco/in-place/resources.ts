@@ -16,14 +16,14 @@ export interface Leaf {
 }
 
 export type LeafChange =
-  /** The pod has the requested resources. `resized` unless both revisions request the same. */
+  /** The pod already has the quantity. `resized` is false if both revisions request the same resources. */
   | { readonly kind: 'has'; readonly container: string; readonly resized: boolean }
   | { readonly kind: 'gets'; readonly leaf: Leaf; readonly quantity: string; readonly restarts: boolean }
   | { readonly kind: 'impossible'; readonly reason: string };
 
 const leafPath = /^spec\.containers\[([^\]]+)\]\.resources\.(limits|requests)\.(cpu|memory)$/;
 
-/** The quantity that differs, or `null` if the difference is not in a quantity. */
+/** The quantity that differs, or `null` if something else differs. */
 export function leafOf({ path, before, after }: TemplateDifference): Leaf | null {
   const [, container, list, resource] = leafPath.exec(path) ?? [];
   if (container === undefined || resource === undefined) return null;
@@ -31,8 +31,9 @@ export function leafOf({ path, before, after }: TemplateDifference): Leaf | null
 }
 
 /**
- * Quantities that an earlier resize of this program set for a third revision, so they belong to neither `before` nor
- * `after`: the template changed between the resize and the patch. `template` is that of the update revision.
+ * Quantities that an earlier resize of this program has set for a third revision, because the template changed between
+ * that resize and its patch. Neither `before` nor `after` contains them. `template` is the template of the update
+ * revision.
  */
 export function leftovers({ containers }: LivePod, template: Json, known: readonly Leaf[]): readonly Leaf[] {
   return containers.flatMap(({ name, resized }) =>
@@ -71,16 +72,19 @@ export function leafChange(
   if (restarts && container === agentContainer)
     return impossible('restarts the agent, which the probes of mysqld need');
   if (restarts && !containers.includes(container)) {
-    return impossible(`restarts ${container}, and inPlace.containers does not have it`);
+    return impossible(`restarts ${container}, and inPlace.containers does not contain it`);
   }
   return { kind: 'gets', leaf, quantity, restarts };
 }
 
-/** A field that another program has changed since belongs to that program. */
+/**
+ * Whether this program was the last to set the field. A field that another program has changed since the resize belongs
+ * to that program.
+ */
 const isOurs = (found: LiveContainer | undefined, { list, resource }: Leaf): boolean =>
   found?.resized.some((one) => one.list === list && one.resource === resource) === true;
 
-/** Without a limit before, every limit counts as lower. */
+/** Whether the new limit is lower. Any limit is lower than no limit. */
 function isLower(after: string, before: string | undefined): boolean {
   const [one, other] = [numberOf(after), before === undefined ? null : numberOf(before)];
   return one === null || other === null || one < other;
@@ -97,7 +101,7 @@ function quantityIn(template: Json, container: string, list: Leaf['list'], resou
 
 const containerIn = ({ spec }: Json, container: string): Json => named(object(spec)['containers'], container);
 
-/** The changes of quantities by container, as a resize sends them. */
+/** The changed quantities by container, in the form in which a resize sends them. */
 export function resourcesOf(changes: readonly LeafChange[]): readonly ContainerResources[] {
   const gets = changes.filter((change) => change.kind === 'gets');
   const names = [...new Set(gets.map(({ leaf }) => leaf.container))];

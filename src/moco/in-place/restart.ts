@@ -5,18 +5,21 @@ import type { Ages } from '../ages.ts';
 import { mysqldContainer, restartInPlaceAnnotation, revisionHashLabel } from '../names.ts';
 import type { LivePod, PodRecord } from '../records.ts';
 
-// Follows containers that an update in place restarts until they run with the new image, and detects a mysqld that
-// restarted along with them.
+// Follows the containers that an update in place restarts, until they run with the new image. Also detects whether
+// mysqld restarted as a consequence.
 
-/** How long after the containers mysqld may restart because of them: its probes fail for at most 30 s. */
+/**
+ * If mysqld restarts within this time after the containers, their restart may be the cause: mysqld's probes fail for at
+ * most 30 s.
+ */
 const consequenceMilliseconds = 60_000;
-/** The same after a resize, which the kubelet may take five minutes to make. */
+/** Like the limit above, but after a resize, which can take the kubelet five minutes. */
 const resizeConsequenceMilliseconds = 360_000;
 
 /**
- * The annotation that is part of the patch, so that any later leader knows which containers the kubelet has to restart:
- * it has the ids of their runs before the patch, and that of mysqld's run. It also records whether mysqld restarted
- * after the preceding resize. `undefined` if nothing restarts.
+ * The annotation that the patch adds, or `undefined` if no container restarts. It contains two kinds of run ids from
+ * before the patch: that of mysqld, and those of the containers that the kubelet has to restart. So every later leader
+ * knows them. It also records whether mysqld restarted after the preceding resize.
  */
 export function restartNote(
   change: InPlaceChange,
@@ -36,8 +39,8 @@ export function restartNote(
 }
 
 /**
- * mysqld restarted between the resize for the update revision and its patch. Uses two clocks: the API server's and the
- * node's.
+ * Whether mysqld restarted between the resize for the update revision and the patch for it. The two times that are
+ * compared come from the clocks of the API server and of the node.
  */
 export function hasRestartedResized(
   { live, containers }: Pick<PodRecord, 'live' | 'containers'>,
@@ -55,7 +58,7 @@ const idOf = (live: LivePod | null, name: string): string | null => find(live?.c
 const restartsOf = ({ containers }: Pick<PodRecord, 'containers'>, name: string): number =>
   find(containers, name)?.restarts ?? 0;
 
-/** The result of the last update in place. Call within `ages.observe`. */
+/** The state of the last update in place. Call within `ages.observe`. */
 export function restartInPlace(pod: PodRecord, ages: Ages): RestartInPlace | null {
   const note = noteOf(pod);
   if (note === null) return null;
@@ -73,7 +76,7 @@ export function restartInPlace(pod: PodRecord, ages: Ages): RestartInPlace | nul
   };
 }
 
-/** mysqld restarted because of the last update in place. Later restarts have other causes. */
+/** Whether mysqld restarted because of the last update in place. Later restarts have other causes. */
 export function hasMysqldRestarted(pod: PodRecord): boolean {
   const note = noteOf(pod);
   return note !== null && restartsMysqld(pod, note);
@@ -89,14 +92,17 @@ function restartsMysqld(pod: PodRecord, note: Note): boolean {
   return awaitedOf(pod, note).length > 0 || !isLater;
 }
 
-/** The containers that are not yet known to run the new image and to be ready. */
+/** The containers that are not yet known to be ready with the new image. */
 function awaitedOf(pod: PodRecord, { containers }: Note): readonly string[] {
   return Object.entries(containers)
     .filter(([name, before]) => !pod.live?.observed || !runsAnew(pod, name, object(before)))
     .map(([name]) => name);
 }
 
-/** A new id proves a new run. The image id may stay the same: two names can refer to one image. */
+/**
+ * A new container ID proves that the container was started again. The image ID proves nothing: it may stay the same,
+ * because two names can refer to one image.
+ */
 function runsAnew(pod: PodRecord, name: string, before: Json): boolean {
   const container = find(pod.containers, name);
   const id = idOf(pod.live, name);
@@ -119,11 +125,14 @@ interface Note {
   readonly revision: string;
   readonly mysqld: string | null;
   readonly containers: Json;
-  /** mysqld had restarted even before the patch. */
+  /** Whether mysqld had already restarted before the patch. */
   readonly mysqldRestarted: boolean;
 }
 
-/** The note of the revision that the pod has. `null` without one, or if `restartNote` cannot have written it. */
+/**
+ * The note about the pod's current revision. `null` if there is no such note, or if `restartNote` cannot have written
+ * it.
+ */
 function noteOf({ live }: PodRecord): Note | null {
   const written = live?.annotations[restartInPlaceAnnotation];
   if (live === null || written === undefined) return null;

@@ -52,6 +52,7 @@ class Installed {
   mocoArguments: readonly string[] = [];
   readonly denied: string[] = [];
   isDeployed = true;
+  hasMoco = true;
   readonly definitions = new Map(
     ['mysqlrollouts', 'mysqlrolloutpolicies', 'mysqlrolloutsequences'].map((one) => [one, crd(one)]),
   );
@@ -85,7 +86,7 @@ class Installed {
   #answer(request: ExchangeRequest): ReturnType<typeof answer> | null {
     const [path = '', query = ''] = request.path.split('?');
     if (path === '/version') return answer(200, { gitVersion: this.version });
-    if (path === definitionPath('mysqlclusters.moco.cybozu.com')) {
+    if (this.hasMoco && path === definitionPath('mysqlclusters.moco.cybozu.com')) {
       return answer(200, { spec: { versions: [{ name: 'v1beta2', served: true, schema: {} }] } });
     }
     for (const [plural, definition] of this.definitions) {
@@ -163,7 +164,7 @@ describe('check', () => {
     expect(await last()).to.match(/^failed +MySQL .*default\/test: moco-test-2 does not answer: no answer within 1 s$/);
     installed.cluster.server.change(rolloutKind, 'test', { status: { mysqlProblem: null } });
     installed.denied.push('get secrets');
-    expect(await last()).to.contain('may read the Secret of each of the 1 clusters in namespace default');
+    expect(await last()).to.contain('may read the Secret of the cluster in namespace default');
     installed.denied.push('get secrets moco-test');
     expect(await last()).to.contain('which it may not of default/test: config/replication-facts grants it');
   });
@@ -189,7 +190,7 @@ describe('check', () => {
       /^ok +Lease of MOCO +\S+ may read the Lease moco-system\/moco, which moco-controller-a holds$/,
     );
     clusterScoped[mocoLeasePath('moco-system', 'moco')] = { ...mocoLease, spec: {} };
-    expect(await line()).to.match(/^failed +Lease of MOCO +nobody holds the Lease moco-system\/moco/);
+    expect(await line()).to.match(/^failed +Lease of MOCO +no process holds the Lease moco-system\/moco/);
     delete clusterScoped[mocoLeasePath('moco-system', 'moco')];
     expect(await line()).to.match(/^failed +Lease of MOCO +there is no Lease moco-system\/moco, .* --moco-lease-name$/);
     installed.cluster.lease({ mocoLeaseNamespace: 'databases', mocoLeaseName: 'moco-2' });
@@ -226,7 +227,9 @@ describe('check', () => {
     policies.push({ metadata: { name: 'by-label' }, spec: { ...byLabel, enforced: { paused: true } } });
     const { status } = await installed.lines();
     expect(status).to.equal(0);
-    expect(await line()).to.match(/^warning +enforced policies +by-label: whoever may edit a MySQLCluster can leave/);
+    expect(await line()).to.match(
+      /^warning +enforced policies +by-label: a user who may edit a MySQLCluster can escape/,
+    );
   });
 
   it('does not know whether MySQL is queried if the user may not read what the controller publishes', async () => {
@@ -261,6 +264,29 @@ describe('check', () => {
     expect(failed[0]).to.match(/^failed +controller +no Deployment has the label \S+: install it$/);
   });
 
+  for (const [missing, path, sentences] of [
+    [
+      'moco-rollout',
+      '/apis/moco-rollout.io/',
+      [/^failed +CRDs +there is no kind MySQLRollout: apply the CRDs/, /^failed +controller +no Deployment/],
+    ],
+    ['MOCO', '/apis/moco.cybozu.com/', [/^failed +MOCO +there is no kind MySQLCluster: install MOCO$/]],
+  ] as const) {
+    it(`has a line for each check where ${missing} is not installed`, async () => {
+      const { lines: all } = await installed.lines();
+      const fault = installed.cluster.fault;
+      installed.hasMoco = missing !== 'MOCO';
+      installed.isDeployed = missing === 'MOCO';
+      if (installed.hasMoco) installed.definitions.clear();
+      delete installed.cluster.clusterScoped[leasePath];
+      installed.cluster.fault = (request) => (request.path.startsWith(path) ? notFound() : fault(request));
+      const { status, lines } = await installed.lines();
+      expect(status).to.equal(1);
+      expect(lines).to.have.length(all.length);
+      for (const sentence of sentences) expect(lines.join('\n')).to.match(new RegExp(sentence.source, 'm'));
+    });
+  }
+
   it('asks for the rights of config/rbac', () => {
     // Where the policies are left out on purpose, so is the right to create pods.
     const granted = clusterPermissions
@@ -283,7 +309,7 @@ describe('check', () => {
     ],
     'a CRD is missing': [
       () => installed.definitions.delete('mysqlrolloutpolicies'),
-      /^failed +CRDs +mysqlrolloutpolicies\.moco-rollout\.io does not serve v1alpha1/,
+      /^failed +CRDs +there is no kind MySQLRolloutPolicy: apply the CRDs of this version$/,
     ],
     'a CRD is older': [
       () => {
@@ -324,14 +350,14 @@ describe('check', () => {
       },
       /^failed +policies of the controller +.*does: controller\.moco-rollout\.io does not deny: apply/,
     ],
-    'a policy of the controller is for another ServiceAccount': [
+    'a policy of the controller applies to a different ServiceAccount': [
       () => {
         installed.lists['validatingadmissionpolicies'] = controllerPolicies.map((name) => ({
           metadata: { name },
           spec: { matchConditions: [{ expression: `x == '${name === firstPolicy ? 'another' : account}'` }] },
         }));
       },
-      /^failed +policies of the controller +.*does: controller\.moco-rollout\.io is for another ServiceAccount: apply/,
+      /^failed +policies of the controller +.*does: controller\.moco-rollout\.io applies to a different ServiceAccount: apply/,
     ],
     'the user may not read': [
       () => installed.denied.push('own list mysqlclusters'),
@@ -399,6 +425,17 @@ describe('check', () => {
       },
       /^failed +PodDisruptionBudgets +these never allow a disruption: default\/strict \(cluster test\)/,
     ],
+    'Kubernetes cannot count the pods of a budget': [
+      () => {
+        const fault = installed.cluster.fault;
+        const message = 'found no controller ref for pod "job-1"';
+        const conditions = [{ type: 'DisruptionAllowed', status: 'False', reason: 'SyncFailed', message }];
+        const failing = { ...budget(), status: { disruptionsAllowed: 0, conditions } };
+        installed.cluster.fault = (request) =>
+          request.path.includes('poddisruptionbudgets') ? answer(200, { items: [failing] }) : fault(request);
+      },
+      /^failed +PodDisruptionBudgets +Kubernetes cannot count the pods of these, and allows no disruption: default\/moco-test \(cluster test\): found no controller ref for pod "job-1"; remove/,
+    ],
     'two budgets select the members': [
       () => {
         const fault = installed.cluster.fault;
@@ -410,7 +447,7 @@ describe('check', () => {
         installed.cluster.fault = (request) =>
           request.path.includes('poddisruptionbudgets') ? answer(200, { items: [budget(), extra] }) : fault(request);
       },
-      /^failed +PodDisruptionBudgets +these select members beside another budget, and Kubernetes evicts no pod that several select: default\/team \(cluster test, of Kafka orders\); delete them/,
+      /^failed +PodDisruptionBudgets +these select members beside another budget, and Kubernetes evicts no pod that several select: default\/team \(cluster test, owned by Kafka orders\); their owners have to delete them or narrow their selectors/,
     ],
     'a cluster is to get MySQL 9.7 and has members without the renamed plugins': [
       () => {

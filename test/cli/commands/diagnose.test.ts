@@ -143,10 +143,10 @@ describe('diagnose', () => {
     const { out } = await cluster.run('diagnose', '--help');
     const help = out.replaceAll(/\s+/g, ' ');
     expect(help).to.contain(
-      'words of Prometheus, webhooks, agents and mysqld in the status and Events of moco-rollout',
+      'Messages of Prometheus, webhooks, agents and mysqld are removed from the status and the Events of moco-rollout',
     );
     expect(help).to.contain(
-      'Conditions of pods, Jobs and the MySQLCluster have the words of Kubernetes, webhooks and MOCO',
+      'Conditions of pods, Jobs and the MySQLCluster contain messages of Kubernetes, webhooks and MOCO',
     );
   });
 
@@ -174,6 +174,6 @@ describe('diagnose', () => {
     plantEverywhere();
     const { status, err } = await cluster.run('diagnose', 'test', '--directory', directory);
     expect(status).to.equal(1);
-    expect(err).to.match(/cannot create .* \(EEXIST\): name another one with --directory/);
+    expect(err).to.match(/cannot create .* \(EEXIST\): choose a different one with --directory/);
   });
 });

@@ -61,21 +61,26 @@ function keep({ server }: FakeCluster, name: string, revision: number, data: Tem
   });
 }
 
+/** Three revisions, and the MySQLCluster that the newest one is of. */
+function keepRevisions(cluster: FakeCluster): void {
+  keep(cluster, 'moco-test-older', 1, { image: 'mysql:8.4.7', sidecar: true });
+  keep(cluster, revisionBefore, 2, { image: 'mysql:8.4.8' });
+  keep(cluster, revisionAfter, 3, { image: 'mysql:8.4.9', password: 'two', agent: 'agent:2' });
+  const mysqld = {
+    name: 'mysqld',
+    image: 'mysql:8.4.9',
+    env: [{ name: 'PASSWORD', value: 'two' }],
+    resources: { limits: { memory: '1Gi' } },
+  };
+  cluster.server.change(clusterKind, 'test', { spec: { podTemplate: { spec: { containers: [mysqld] } } } });
+}
+
 describe('history and undo', () => {
   let cluster: FakeCluster;
 
   useFakeCluster((fresh) => {
     cluster = fresh;
-    keep(cluster, 'moco-test-older', 1, { image: 'mysql:8.4.7', sidecar: true });
-    keep(cluster, revisionBefore, 2, { image: 'mysql:8.4.8' });
-    keep(cluster, revisionAfter, 3, { image: 'mysql:8.4.9', password: 'two', agent: 'agent:2' });
-    const mysqld = {
-      name: 'mysqld',
-      image: 'mysql:8.4.9',
-      env: [{ name: 'PASSWORD', value: 'two' }],
-      resources: { limits: { memory: '1Gi' } },
-    };
-    cluster.server.change(clusterKind, 'test', { spec: { podTemplate: { spec: { containers: [mysqld] } } } });
+    keepRevisions(cluster);
   });
 
   it('lists every kept revision with its changes', async () => {
@@ -95,7 +100,9 @@ describe('history and undo', () => {
   it('lists the existing revisions for an unknown one', async () => {
     const { status, err } = await cluster.run('history', 'test', '--revision', '9');
     expect(status).to.equal(1);
-    expect(err).to.equal('error: revision 9 is not kept; there are: 1 (older), 2 (5897fd84f8), 3 (7966559688)\n');
+    expect(err).to.equal(
+      'error: revision 9 is no longer kept; existing revisions: 1 (older), 2 (5897fd84f8), 3 (7966559688)\n',
+    );
   });
 
   it('undo prints a patch for kubectl', async () => {
@@ -235,6 +242,55 @@ describe('history and undo', () => {
       metadata: { managedFields: [{ manager: 'argocd-controller', fieldsV1: { 'f:spec': { 'f:podTemplate': {} } } }] },
     });
     expect((await cluster.run('undo', 'test')).out).to.contain('the repository that Argo CD applies');
+  });
+});
+
+describe('undo of a MySQLCluster that a tool applies', () => {
+  let cluster: FakeCluster;
+
+  useFakeCluster((fresh) => {
+    cluster = fresh;
+    keepRevisions(cluster);
+  });
+
+  const flux = (kind: string, name: string) => ({
+    labels: { [`${kind}.toolkit.fluxcd.io/name`]: name, [`${kind}.toolkit.fluxcd.io/namespace`]: 'flux-system' },
+  });
+  const tracked = (id: string) => ({ annotations: { 'argocd.argoproj.io/tracking-id': id } });
+  const ofHelm = { 'meta.helm.sh/release-name': 'orders', 'meta.helm.sh/release-namespace': 'shop' };
+  const cases: readonly (readonly [metadata: object, name: string, command: string])[] = [
+    [
+      flux('kustomize', 'databases'),
+      'Kustomization flux-system/databases (Flux)',
+      'flux suspend kustomization databases -n flux-system',
+    ],
+    [flux('helm', 'orders'), 'HelmRelease flux-system/orders (Flux)', 'flux suspend helmrelease orders -n flux-system'],
+    [
+      tracked('orders:moco.cybozu.com/MySQLCluster:default/test'),
+      'Application orders (Argo CD)',
+      'argocd app set orders --sync-policy none',
+    ],
+    [
+      tracked('team-a_orders:moco.cybozu.com/MySQLCluster:default/test'),
+      'Application team-a/orders (Argo CD)',
+      'argocd app set team-a/orders --sync-policy none',
+    ],
+    [{ annotations: ofHelm }, 'Helm release shop/orders', 'helm rollback orders -n shop'],
+  ];
+  for (const [metadata, name, command] of cases) {
+    it(`names ${name}, and the command that keeps the patch`, async () => {
+      cluster.server.change(clusterKind, 'test', { metadata });
+      const { out } = await cluster.run('undo', 'test');
+      expect(out).to.contain(`# The MySQLCluster comes from ${name}: `).and.to.contain(`\`${command}\``);
+      expect(out).not.to.contain('If the MySQLCluster is in a Git repository');
+    });
+  }
+
+  it('takes no label for a name that could be another word of a command', async () => {
+    cluster.server.change(clusterKind, 'test', { metadata: tracked('orders --sync-policy=auto; x:a/b:c/d') });
+    expect((await cluster.run('undo', 'test')).out)
+      .to.contain('If the MySQLCluster is in a Git repository')
+      .and.not.to.contain('argocd app set');
   });
 });
 

@@ -104,7 +104,7 @@ describe('plan --filename', () => {
     expect(out)
       .to.contain('1 of 1 stale clusters end')
       .and.to.match(/default +other/)
-      .and.to.contain('of 2 MySQLClusters in the manifests MOCO makes another pod template for 1');
+      .and.to.contain('of 2 MySQLClusters in the manifests, MOCO would change the pod template of 1');
   });
 
   it('shows a change that is only assumed for a single cluster, too', async () => {

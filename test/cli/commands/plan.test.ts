@@ -33,7 +33,7 @@ describe('plan', () => {
     cluster.bench.setting({ inPlace: { mode: 'IfPossible' } });
     cluster.server.change(rolloutKind, 'test', { status: { updatesInPlace: true } });
     expect((await cluster.run('plan', 'test')).out).to.contain(
-      'moco-test-2 is updated by another pod: the annotation rollme changes, and inPlace.metadata does not have it',
+      'moco-test-2 is updated by another pod: the annotation rollme changes, and inPlace.metadata does not contain it',
     );
   });
 
@@ -43,6 +43,15 @@ describe('plan', () => {
     expect(entries).to.deep.equal([]);
     expect(stopsAt.rule).to.equal('PrimaryWaitsForPinned');
   });
+
+  for (const rule of ['StageFailing', 'AwaitingStageSlot', 'FleetFailing', 'AwaitingFleetSlot', 'SequenceGone']) {
+    it(`names ${rule}, which only the controller knows`, async () => {
+      const message = 'chat/orders fails in stage canary';
+      const hold = { rule, message, since: '2026-07-01T12:00:00Z' };
+      cluster.server.change(rolloutKind, 'test', { status: { phase: 'Waiting', hold } });
+      expect((await cluster.run('plan', 'test')).out).to.contain(`before that ${rule}: ${message}`);
+    });
+  }
 
   it('checks every budget that selects the members', async () => {
     const selector = { matchLabels: { 'app.kubernetes.io/instance': 'test' } };

@@ -54,7 +54,7 @@ describe('release', () => {
     ]);
   });
 
-  it('removes the condition RolloutComplete, which nobody would correct any more', async () => {
+  it('removes the condition RolloutComplete, which no program would keep correct any more', async () => {
     const conditions = (): readonly Patch[] =>
       (cluster.server.get(clusterKind, 'test')['status'] as { readonly conditions: readonly Patch[] }).conditions;
     const before = conditions();

@@ -17,6 +17,7 @@ function pageOf(count: number, nameOf?: (index: number) => string): string {
     sequences: [],
     sinceMilliseconds: monthAgo,
     nowMilliseconds: fleetNow,
+    queriesMysql: false,
   });
 }
 
@@ -55,7 +56,7 @@ describe('the page of a fleet', () => {
     expect(rowsOf(html)[0]).to.match(
       /^<tr class="stalled rolling held rolled">.*default\/db-4.*UpdateRevisionFailing 45m00s/,
     );
-    expect(html.match(/class="rollout /g)).to.have.length(6);
+    expect(html.match(/class="rollout [A-Za-z]+" style/g)).to.have.length(6);
     expect(html).to.contain('<li><b>2</b>switchovers, 3s each</li>').and.to.contain('2 in 6s');
   });
 
@@ -100,12 +101,28 @@ describe('the page of a fleet', () => {
     if (second === undefined || entry === undefined) throw new Error('expected a rollout that was superseded');
     Object.assign(entry, { disruptions: 0, memberDurations: undefined });
     const clusters = fleetClusters([second], monthAgo, fleetNow);
-    const times = { sinceMilliseconds: monthAgo, nowMilliseconds: fleetNow };
+    const times = { sinceMilliseconds: monthAgo, nowMilliseconds: fleetNow, queriesMysql: null };
     const html = fleetPage({ scope: 'x', clusters, sequences: [], ...times });
     expect(html)
       .to.contain('<li><b>0</b>superseded</li>')
       .and.to.contain('<li><b>1</b>replaced before they began</li>')
       .and.to.contain('class="rollout NotBegun"');
+  });
+
+  it('has different colors for rollouts that wait and those that roll', () => {
+    const html = pageOf(7);
+    expect(html.match(/class="rollout (?:Progressing|Paused|Failing)"(?= style)/g)).to.deep.equal([
+      'class="rollout Failing"',
+      'class="rollout Progressing"',
+      'class="rollout Paused"',
+    ]);
+    const colorOf = (state: string): string | undefined =>
+      html.match(new RegExp(String.raw`\.rollout\.${state}[^{]*\{ background: (var\(--[a-z]+\))`))?.[1];
+    const [rolling] = /(?<=\.rollout \{ background: )var\(--[a-z]+\)/.exec(html) ?? [];
+    const colors = [rolling, colorOf('Waiting'), colorOf('Failing'), colorOf('Complete')];
+    expect(new Set(colors).size, colors.join(' ')).to.equal(4);
+    expect(colorOf('Paused')).to.equal(colorOf('Waiting'));
+    expect(colorOf('Waiting')).to.equal('var(--unavailable)');
   });
 
   it('stays below half a kilobyte for each of 1,000 clusters', () => {
@@ -127,6 +144,15 @@ describe('report --fleet', () => {
     expect([status, err]).to.deep.equal([0, '']);
     expect(out).to.contain('<title>Rollouts of all namespaces</title>').and.to.contain('production');
     expect(rowsOf(out)[0]).to.contain('default/test').and.to.contain('BackupRunning 15s').and.to.contain('1 in 4s');
+  });
+
+  it('says that moco-rollout does not talk to MySQL only if the controller publishes that', async () => {
+    const talksNot = 'moco-rollout does not talk to MySQL';
+    expect((await cluster.run('report', '--fleet')).out).not.to.contain(talksNot);
+    cluster.lease({ featureGates: { ReplicationFacts: false } });
+    expect((await cluster.run('report', '--fleet')).out).to.contain(talksNot);
+    cluster.lease({ featureGates: { ReplicationFacts: true } });
+    expect((await cluster.run('report', '--fleet')).out).not.to.contain(talksNot);
   });
 
   it('shows a cluster without any rollout, and names what may not be read', async () => {

@@ -28,7 +28,7 @@ describe('restore', () => {
   it('warns if it is uncertain whether the older mysqld starts', async () => {
     fails(cluster, { changes: [{ path: image, from: 'mysql:8.4.8', to: 'mysql:9.1.0' }] });
     const { status, out, err } = await cluster.run('restore', 'moco-test-2', '--yes');
-    expect(out).to.contain("data      at risk: MySQL's manual supports no way back from 9.1.0 to 8.4.8.");
+    expect(out).to.contain("data      at risk: MySQL's manual does not support a downgrade from 9.1.0 to 8.4.8.");
     const warning = 'WARNING: the data of moco-test-2 may not be usable: watch its mysqld start\n';
     expect([status, err]).to.deep.equal([0, warning]);
   });
@@ -82,7 +82,7 @@ describe('restore', () => {
         fails(cluster);
         cluster.bench.replace(2);
       },
-      /^error: moco-test-2 participates at revision 7966559688: its mysqld may have upgraded its data, and an older one may refuse them; restore the template instead: `kubectl moco-rollout undo test -n default`\n$/,
+      /^error: moco-test-2 participates at revision 7966559688: its mysqld may have upgraded its data, and an older mysqld may refuse that data; restore the template instead: `kubectl moco-rollout undo test -n default`\n$/,
     ],
     'that is stale': [
       () => cluster.bench.changeRollout({ status: { strategy: 'OnDelete' } }),
@@ -107,7 +107,7 @@ describe('restore', () => {
       },
       /^error: UpdateRevisionFailing is overridden, so .*`kubectl moco-rollout override test UpdateRevisionFailing --clear -n default`\n$/,
     ],
-    'whose revision nobody knows': [
+    'whose revision is unknown': [
       () => {
         fails(cluster);
         cluster.bench.changeRollout({ status: { rollout: null } });

@@ -58,6 +58,15 @@ describe('sequence', () => {
     expectGolden('sequence-rolling-colour.txt', await run(120, true));
   });
 
+  it('says that a stage waits, and for what, while all of its clusters are frozen', async () => {
+    addClusters(cluster, 'canary', many(4, 'paused'));
+    const { out } = await cluster.run('sequence', 'production');
+    expect(out)
+      .to.match(/ canary +Waiting +0\/4 +0 of /)
+      .and.to.contain('held     Paused 4');
+    expect(out).not.to.match(/ canary +Rolling/);
+  });
+
   it('reports what is wrong with a sequence', async () => {
     addSequence(cluster, 'other', { stages: [{ name: 'all' }] });
     addSequence(cluster, 'unreadable', { stages: [] });

@@ -145,6 +145,11 @@ describe('status and plan', () => {
     expect(await selected({ rule: 'StepRefused', message: 'no', since })).to.contain('StepRefused');
     expect(await selected({ rule: 'ForeignDemote', message: 'no', since })).to.contain('ForeignDemote');
     expect(await selected({ rule: 'MemberTerminating', message: 'no', since })).to.equal('');
+    // What may end by itself counts once it has lasted.
+    const earlier = '2026-07-01T11:49:00Z';
+    expect(await selected({ rule: 'BlockedByPDB', message: 'no', since })).to.equal('');
+    expect(await selected({ rule: 'BlockedByPDB', message: 'no', since: earlier })).to.contain('BlockedByPDB');
+    expect(await selected({ rule: 'BackupRunning', message: 'no', since: earlier })).to.equal('');
   });
 
   it('shows what the rollout changes, images first', async () => {
@@ -152,18 +157,61 @@ describe('status and plan', () => {
     const changes = [
       { path: 'spec.terminationGracePeriodSeconds' },
       { path: 'spec.containers[mysqld].image', from: 'mysql:8.4.7', to: 'mysql:8.4.8' },
+      { path: 'spec.containers[agent].image', from: 'agent:1', to: 'agent:2' },
+      { path: 'spec.initContainers[moco-init].image', from: 'mysql:8.4.7', to: 'mysql:8.4.8' },
     ];
     cluster.server.change(rolloutKind, 'test', { status: { rollout: { changes } } });
     expect((await cluster.run('status', 'test')).out).to.contain(
-      'changes  image of mysqld: mysql:8.4.7 → mysql:8.4.8, spec.terminationGracePeriodSeconds',
+      'changes  image of mysqld and moco-init: mysql:8.4.7 → mysql:8.4.8, image of agent: agent:1 → agent:2, spec.terminationGracePeriodSeconds',
     );
+  });
+
+  it('say that a member is being evicted before its state shows it', async () => {
+    await cluster.bench.start().work();
+    const [, , member] = cluster.bench.status.members ?? [];
+    const members = [{ ...member, ordinal: 2, state: 'participating', verdict: 'Next' }];
+    const intent = { step: 'evict', pods: [{ name: 'moco-test-2', uid: 'a', resourceVersion: '1' }] };
+    cluster.server.change(rolloutKind, 'test', { status: { members, intent } });
+    expect((await cluster.run('status', 'test')).out).to.match(/moco-test-2 .*participating +being evicted\n/);
+    cluster.server.change(rolloutKind, 'test', { status: { members: [{ ...members[0], state: 'terminating' }] } });
+    expect((await cluster.run('status', 'test')).out).to.match(/moco-test-2 .*terminating +next\n/);
+  });
+
+  it('count a new primary that waits for its role as a whole member, and a member that starts as a half', async () => {
+    await cluster.bench.start().work();
+    const [known] = cluster.bench.status.members ?? [];
+    const primary = { ...known, ordinal: 0, role: 'primary', updated: true, verdict: 'Starting' };
+    const barOf = async (state: string): Promise<string> => {
+      cluster.server.change(rolloutKind, 'test', { status: { replicas: 2, members: [{ ...primary, state }] } });
+      return (await cluster.run('status', 'test')).out;
+    };
+    expect(await barOf('participating'))
+      .to.match(/ █{11}░{10}\n/)
+      .and.match(/participating +updated, settling\n/);
+    expect(await barOf('running'))
+      .to.match(/ █{5}░{16}\n/)
+      .and.match(/running +updated, not ready yet\n/);
+  });
+
+  it('say since when the status has not changed', async () => {
+    await cluster.bench.start().work();
+    const managedFields = [
+      { manager: 'moco-rollout', subresource: 'status', time: '2026-07-01T11:57:00Z' },
+      { manager: 'kubectl', time: '2026-07-01T11:59:00Z' },
+    ];
+    cluster.server.change(rolloutKind, 'test', { metadata: { managedFields } });
+    expect((await cluster.run('status', 'test')).out).to.match(/ {2}as of {4}the status last changed 3m0[0-9]s ago\n/);
   });
 
   it('say that no controller is running if the lease shows that', async () => {
     await cluster.bench.start().work();
     cluster.lease({}, 10);
-    expect((await cluster.run('status', 'test')).out).not.to.contain('lease');
+    const { out } = await cluster.run('status', 'test');
+    expect(out).to.contain('as of    the controller last renewed its lease 10s ago').and.not.to.contain('note');
     cluster.lease({}, 312);
+    expect((await cluster.run('status', '-A')).err).to.contain(
+      'warning: no controller has renewed its lease for 5m12s',
+    );
     expect((await cluster.run('status', 'test')).out).to.contain(
       'note     no controller has renewed its lease for 5m12s: no rollout continues until one runs',
     );

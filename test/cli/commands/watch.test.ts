@@ -23,6 +23,20 @@ describe('status --watch', () => {
     expect(stripVTControlCharacters(out).replaceAll('\r', '')).to.equal(once);
   });
 
+  it('wraps every sentence about a cluster, and cuts none', async () => {
+    const reason = 'a reason that takes more than one line on the terminal of a person who looks at it at night';
+    cluster.bench.changeRollout({
+      spec: { overrides: [{ rule: 'BackupRunning', until: '2026-07-01T14:30:00Z', reason, by: 'ada' }] },
+    });
+    await cluster.bench.start().work();
+    const { out } = await watched({ columns: 110, rows: 30, colour: false }, 'test');
+    const shown = stripVTControlCharacters(out);
+    expect(shown).not.to.contain('…');
+    const narrow = stripVTControlCharacters((await watched({ columns: 80, rows: 40, colour: false }, 'test')).out);
+    expect(narrow.match(/^ {2}moco-test-\d .*…/gm)).to.equal(null);
+    expect(shown.replaceAll(/\s+/g, ' ')).to.contain(reason);
+  });
+
   it('lists the clusters that need a person first, then those that roll out, that wait, and that are done', async () => {
     const add = (name: string, status: object): void => cluster.add(name, { replicas: 3, ...status });
     const hold = (rule: string) => ({ hold: { rule, message: '', since: '2026-07-01T12:00:00Z' } });

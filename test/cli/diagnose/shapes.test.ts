@@ -2,13 +2,12 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { eventShape, keep, podShape, rolloutShape, rulesOfOthers } from '../../../src/cli/diagnose/shapes.ts';
 import { decide } from '../../../src/core/decide.ts';
-import { defaultPolicy, type RolloutPolicy } from '../../../src/core/policy.ts';
+import type { RolloutPolicy } from '../../../src/core/policy.ts';
 import { explainHold, holdRules } from '../../../src/core/rules/catalogue.ts';
 import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
-import { plausibleSnapshot } from '../../core/arbitrary-snapshot.ts';
-import { everyExample } from '../../core/rules/every-example.ts';
+import { aCluster, exampleStates } from '../../core/near-examples.ts';
 
-/** What somebody else has said. */
+/** What another program has said. */
 const words = 'hunter2-do-not-tell';
 
 /**
@@ -34,8 +33,8 @@ const ofOthers: ReadonlySet<string> = new Set([
 ]);
 
 /** The rule that holds, if its sentence has those words. */
-function quotingRule(facts: ClusterSnapshot, settings: Partial<RolloutPolicy>): string | null {
-  const { hold } = decide(quoting(facts) as ClusterSnapshot, { ...defaultPolicy, ...settings });
+function quotingRule(facts: ClusterSnapshot, policy: RolloutPolicy): string | null {
+  const { hold } = decide(quoting(facts) as ClusterSnapshot, policy);
   return hold && explainHold(hold, (ordinal) => `moco-test-${ordinal}`).includes(words) ? hold.rule : null;
 }
 
@@ -54,12 +53,9 @@ describe('a MySQLRollout for an issue report', () => {
 
   it('contains no messages of other programs, whichever rule holds', () => {
     const quotes = new Set<string | null>();
-    for (const [, { applies }] of everyExample) {
-      const { given, settings = {} } = applies;
-      quotes.add(quotingRule('facts' in given ? given.facts() : given, settings));
-    }
-    for (const facts of fc.sample(plausibleSnapshot, { numRuns: 1500, seed: 53 })) {
-      quotes.add(quotingRule({ ...facts, createFailure: facts.createFailure ?? 'quota' }, {}));
+    for (const [facts, policy] of [...exampleStates, ...fc.sample(aCluster, 1500)]) {
+      quotes.add(quotingRule(facts, policy));
+      quotes.add(quotingRule({ ...facts, createFailure: facts.createFailure ?? 'quota' }, policy));
     }
     quotes.delete(null);
     expect([...quotes].filter((rule) => !rulesOfOthers.includes(rule))).to.deep.equal([]);

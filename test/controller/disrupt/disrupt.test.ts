@@ -22,8 +22,6 @@ async function failure(pass: Promise<unknown>): Promise<ApiError> {
 }
 
 /** What is read about whether a member can come back: once before the step is confirmed, and again with that. */
-/** Of the other stale members: who is on a node that is to be emptied goes first. */
-const nodesOfOthers = ['nodes/n-0', 'nodes/n-0'];
 const recreatableReadsOf = (ordinal: number): readonly string[] => {
   const claim = `persistentvolumeclaims/${claimOf(ordinal)}`;
   const volume = `persistentvolumes/volume-of-${claimOf(ordinal)}`;
@@ -36,7 +34,6 @@ const recreatableReadsOf = (ordinal: number): readonly string[] => {
     volume,
     node,
     node,
-    ...nodesOfOthers,
     'statefulsets/moco-test',
     'default/pods',
   ];
@@ -59,6 +56,16 @@ describe('a disruption', () => {
     expect(
       bench.server.writes.map(({ method, path }) => `${method} ${path.split('/').slice(-2).join('/')}`),
     ).to.deep.equal(['PUT test/status', 'POST moco-test-2/eviction']);
+  });
+
+  it('also reads the nodes of the other stale members if nodes are not watched', async () => {
+    const nodesRead = async (nodeMaintenanceEnabled: boolean): Promise<number> => {
+      const bench = new Bench();
+      await bench.start({}, undefined, { nodeMaintenanceEnabled }).turn();
+      return bench.server.reads.filter((path) => path.includes('/nodes/')).length;
+    };
+    expect(await nodesRead(true)).to.equal(2);
+    expect(await nodesRead(false)).to.equal(4);
   });
 
   it('is confirmed by reads in order if an object has changed, the MySQLCluster last', async () => {

@@ -129,7 +129,7 @@ describe('invalidating an intent', () => {
     return status;
   }
 
-  it('reports the members that it has not disrupted: those whose pods stay', async () => {
+  it('reports the members that it has not disrupted: those that still have their pods', async () => {
     const [, , , spared] = await invalidated([2, 1, 0], (bench) => {
       bench.replace(1);
       bench.changePod(0, { metadata: { deletionTimestamp: bench.now, deletionGracePeriodSeconds: 30 } });

@@ -39,7 +39,7 @@ function withoutAdmission(bench: Bench): void {
   bench.server.admit = (after) => after;
 }
 
-/** Somebody else takes the pod of a member. */
+/** Another client takes the pod of a member. */
 function take(bench: Bench, ordinal: number): void {
   bench.changePod(ordinal, { metadata: { deletionTimestamp: bench.now, deletionGracePeriodSeconds: 30 } });
 }
@@ -88,7 +88,7 @@ describe('letting new pods start at the current revision', () => {
     expect(bench.steps).to.deep.equal(['keepRevisions']);
   });
 
-  it('does not mistake the pod of a step for one that somebody else has deleted, although the cache lacks that step', async () => {
+  it('does not mistake the pod of a step for one that another client has deleted, although the cache lacks that step', async () => {
     const bench = new Bench();
     bench.server.admit = heldByMoco;
     const [other, program] = [bench.start(), bench.start()];
@@ -220,7 +220,7 @@ describe('letting new pods start at the current revision', () => {
       expect(requeueAfterMilliseconds).to.be.at.least(secondMilliseconds);
     });
 
-    it('writes it while a pod is missing that somebody else has deleted, and removes it once there is another one', async () => {
+    it('writes it while a pod is missing that another client has deleted, and removes it once there is another one', async () => {
       const bench = held();
       keepByWebhook(bench);
       const program = await bench.started();

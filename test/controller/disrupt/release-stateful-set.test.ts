@@ -68,7 +68,7 @@ describe('releasing a StatefulSet', () => {
     expect(bench.status.promotion).to.equal(undefined);
   });
 
-  it('sets the current revision although somebody changes the StatefulSet before each request', async () => {
+  it('sets the current revision although another client changes the StatefulSet before each request', async () => {
     const [bench, program] = await atWork({ mode: 'MOCO' });
     bench.changeStatefulSet({ status: { currentRevision: revisionBefore } });
     let changes = 0;
@@ -205,7 +205,7 @@ describe('lowering a partition', () => {
     expect(bench.steps).to.deep.equal(['void', 'setPartition 2']);
   });
 
-  it('stops for an hour once somebody has reset it three times, or until the MySQLCluster changes, and names who it was', async () => {
+  it('stops for an hour once a program has reset it three times, or until the MySQLCluster changes, and names that program', async () => {
     const bench = byPartitions(3);
     const program = bench.start({ mode: 'Partition' });
     /** MOCO applies the StatefulSet, and the pod comes back as what it was. */
@@ -228,7 +228,7 @@ describe('lowering a partition', () => {
     };
     expect(await lowered(600)).to.equal(3);
     expect(bench.steps).to.deep.equal(['setPartition 2', 'setPartition 2', 'setPartition 2']);
-    expect(bench.status.hold?.message).to.equal('moco-controller resets the partition each time that it is lowered');
+    expect(bench.status.hold?.message).to.equal('moco-controller resets the partition each time it is lowered');
     expect(await lowered(2400)).to.equal(0);
     expect(await lowered(1200)).to.equal(3);
     expect(await lowered(600)).to.equal(0);

@@ -69,12 +69,12 @@ async function atRest(): Promise<Contended> {
   return contended;
 }
 
-describe('a StatefulSet that somebody writes again and again', () => {
+describe('a StatefulSet that another program writes again and again', () => {
   it('is named with the writer and the field, and no longer soon after the end', async () => {
     const contended = new Contended();
     await contended.write(6, 30);
     expect(contended.hold).to.equal(
-      'StatefulSetNotObserved: moco-controller writes the StatefulSet again and again, at least once a second, since the API server adds spec.podTemplate.spec.containers[side].env[POD].valueFrom.fieldRef.apiVersion (write it out)',
+      'StatefulSetNotObserved: moco-controller keeps writing the StatefulSet (at least once a second) because the API server adds spec.podTemplate.spec.containers[side].env[POD].valueFrom.fieldRef.apiVersion (set it explicitly)',
     );
     await contended.write(0, 30);
     expect(contended.hold).to.equal(undefined);
@@ -90,11 +90,11 @@ describe('a StatefulSet that somebody writes again and again', () => {
     expect(contended.reads(statefulSets)).to.equal(2);
   });
 
-  it('may have another writer than MOCO, and a field that nobody knows', async () => {
+  it('may have a writer other than MOCO, and an unknown field', async () => {
     const contended = new Contended();
     await contended.write(2, 30, 'another-controller');
     expect(contended.hold).to.equal(
-      'StatefulSetNotObserved: another-controller writes the StatefulSet again and again, at least once a second',
+      'StatefulSetNotObserved: another-controller keeps writing the StatefulSet (at least once a second)',
     );
   });
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type MaintenanceSettings, noMaintenance } from '../../../src/api/maintenance-settings.ts';
-import { type HistoryEntry, newRollout, type RolloutStatus } from '../../../src/api/rollout-status.ts';
+import { type HistoryEntry, newRollout } from '../../../src/api/rollout-progress.ts';
+import { type RolloutStatus } from '../../../src/api/rollout-status.ts';
 import {
   type MeasuredMembers,
   maintenanceFacts,
@@ -18,7 +19,7 @@ const windowsAt = (windows: MaintenanceSettings['maintenanceWindows'], at = now)
   factsAt({ maintenanceWindows: windows }, at)?.windows?.map(({ from, until }) => [from.at, until.at]) ?? null;
 
 describe('the maintenance windows of a cluster', () => {
-  it('are none unless somebody has set any', () => {
+  it('are none unless some are set', () => {
     expect(factsAt({})).to.equal(null);
     expect(factsAt({ expectedMemberSeconds: 60 })).to.equal(null);
   });

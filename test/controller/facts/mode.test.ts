@@ -43,7 +43,7 @@ const configured = (spec: object): Settings =>
 const gated = (mode: Mode, onDeleteEnabled: boolean, spec: object, isAdopted = mode === 'OnDelete') =>
   settingsWithoutEffect(
     mode,
-    { onDeleteEnabled, partitionDriver: 'moco', inPlaceEnabled: true },
+    { onDeleteEnabled, partitionDriver: 'moco', inPlaceEnabled: true, nodeMaintenanceEnabled: true },
     configured(spec).sources,
     isAdopted,
     true,
@@ -63,6 +63,8 @@ const everything = {
   maxReplicaDelaySeconds: 3,
   replicaDelayGraceSeconds: 40,
   primaryUpdatePolicy: 'Manual',
+  nodeMaintenance: 'Evacuate',
+  rolloutsDuringMaintenance: 'Wait',
   lostMembers: 'KeepRevision',
   inPlace: { mode: 'IfPossible' },
   approvedRevision: 'r',
@@ -85,6 +87,7 @@ describe('settings without effect', () => {
       'maxReplicaDelaySeconds',
       'maxUnavailable',
       'minReadySeconds',
+      'nodeMaintenance',
       'overrides',
       'partition',
       'paused',
@@ -93,6 +96,7 @@ describe('settings without effect', () => {
       'repairWhilePaused',
       'replicaDelayGraceSeconds',
       'restore',
+      'rolloutsDuringMaintenance',
       'strategy',
       'switchoverTimeoutSeconds',
     ]);
@@ -108,7 +112,9 @@ describe('settings without effect', () => {
   it('are all but the pause if the pause holds the release', () => {
     const spec = { strategy: 'Partition', paused: true, partition: 1 };
     expect(without('MOCO', true, spec, true)).to.deep.equal(['partition']);
-    expect(policyForMode(configured(spec).policy, 'MOCO', true, true)).to.include({
+    expect(
+      policyForMode(configured(spec).policy, 'MOCO', true, { inPlaceEnabled: true, nodeMaintenanceEnabled: true }),
+    ).to.include({
       paused: true,
       partition: 0,
     });
@@ -119,8 +125,10 @@ describe('settings without effect', () => {
       'inPlace',
       'lostMembers',
       'maxUnavailable',
+      'nodeMaintenance',
       'repairWhilePaused',
       'restore',
+      'rolloutsDuringMaintenance',
       'switchoverTimeoutSeconds',
     ]);
   });
@@ -128,18 +136,56 @@ describe('settings without effect', () => {
   it('has updates in place while their feature gate is off', () => {
     const spec = { inPlace: { mode: 'Only' } };
     const { policy, sources } = configured(spec);
-    const off = { onDeleteEnabled: true, partitionDriver: 'moco', inPlaceEnabled: false } as const;
+    const off = {
+      onDeleteEnabled: true,
+      partitionDriver: 'moco',
+      inPlaceEnabled: false,
+      nodeMaintenanceEnabled: true,
+    } as const;
     expect(settingsWithoutEffect('OnDelete', off, sources, true, true)).to.deep.equal([
       { field: 'inPlace', gate: 'InPlaceUpdate' },
     ]);
-    expect(policyForMode(policy, 'OnDelete', true, false).inPlaceUpdates.mode).to.equal('Never');
-    expect(policyForMode(policy, 'OnDelete', true, true).inPlaceUpdates.mode).to.equal('Only');
-    expect(policyForMode(policy, 'Partition', true, true).inPlaceUpdates.mode).to.equal('Never');
+    expect(
+      policyForMode(policy, 'OnDelete', true, { inPlaceEnabled: false, nodeMaintenanceEnabled: false }).inPlaceUpdates
+        .mode,
+    ).to.equal('Never');
+    expect(
+      policyForMode(policy, 'OnDelete', true, { inPlaceEnabled: true, nodeMaintenanceEnabled: true }).inPlaceUpdates
+        .mode,
+    ).to.equal('Only');
+    expect(
+      policyForMode(policy, 'Partition', true, { inPlaceEnabled: true, nodeMaintenanceEnabled: true }).inPlaceUpdates
+        .mode,
+    ).to.equal('Never');
+  });
+
+  it('has what happens on nodes while their feature gate is off', () => {
+    const spec = { nodeMaintenance: 'Evacuate', rolloutsDuringMaintenance: 'Wait' };
+    const { policy, sources } = configured(spec);
+    const off = {
+      onDeleteEnabled: true,
+      partitionDriver: 'moco',
+      inPlaceEnabled: true,
+      nodeMaintenanceEnabled: false,
+    } as const;
+    expect(settingsWithoutEffect('OnDelete', off, sources, true, true)).to.deep.equal([
+      { field: 'nodeMaintenance', gate: 'NodeMaintenance' },
+      { field: 'rolloutsDuringMaintenance', gate: 'NodeMaintenance' },
+    ]);
+    const ignored = { nodeMaintenance: 'Ignore', rolloutsDuringMaintenance: 'Proceed' };
+    expect(policyForMode(policy, 'OnDelete', true, off)).to.include(ignored);
+    expect(policyForMode(policy, 'OnDelete', true, { ...off, nodeMaintenanceEnabled: true })).to.include(spec);
+    expect(policyForMode(policy, 'Partition', true, { ...off, nodeMaintenanceEnabled: true })).to.include(ignored);
   });
 
   it('has waits for long writes while MySQL is not asked', () => {
     const { sources } = configured({ longWriteGraceSeconds: 5, longWritePolicy: 'Hold' });
-    const all = { onDeleteEnabled: true, partitionDriver: 'moco', inPlaceEnabled: true } as const;
+    const all = {
+      onDeleteEnabled: true,
+      partitionDriver: 'moco',
+      inPlaceEnabled: true,
+      nodeMaintenanceEnabled: true,
+    } as const;
     expect(settingsWithoutEffect('OnDelete', all, sources, true, false)).to.deep.equal([
       { field: 'longWriteGraceSeconds', gate: 'ReplicationFacts' },
       { field: 'longWritePolicy', gate: 'ReplicationFacts' },
@@ -149,15 +195,19 @@ describe('settings without effect', () => {
 
   it('do not reach the decision if MOCO drives', () => {
     const { policy } = configured(everything);
-    expect(policyForMode(policy, 'MOCO', false, true)).to.deep.equal({
+    expect(policyForMode(policy, 'MOCO', false, { inPlaceEnabled: true, nodeMaintenanceEnabled: true })).to.deep.equal({
       ...defaultPolicy,
       mode: 'MOCO',
       progressDeadlineSeconds: 700,
       failoverGraceSeconds: 200,
     });
-    expect(policyForMode(policy, 'Partition', false, true)).to.deep.equal({
+    expect(
+      policyForMode(policy, 'Partition', false, { inPlaceEnabled: true, nodeMaintenanceEnabled: true }),
+    ).to.deep.equal({
       ...policy,
       mode: 'Partition',
+      nodeMaintenance: 'Ignore',
+      rolloutsDuringMaintenance: 'Proceed',
       restore: null,
       inPlaceUpdates: defaultPolicy.inPlaceUpdates,
     });

@@ -20,7 +20,7 @@ const now = milliseconds('2026-01-02T03:04:05Z') ?? Number.NaN;
 const builtIn: DefaultSettings = { policy: defaultPolicy, strategy: builtInStrategy };
 
 /** Each field with two values that differ from the default and from each other. */
-const values: Readonly<Record<keyof CommonSettings, readonly [unknown, unknown]>> = {
+const values: Readonly<Record<Exclude<keyof CommonSettings, 'pause'>, readonly [unknown, unknown]>> = {
   strategy: ['Partition', 'OnDelete'],
   paused: [true, false],
   repairWhilePaused: [true, false],
@@ -37,6 +37,8 @@ const values: Readonly<Record<keyof CommonSettings, readonly [unknown, unknown]>
   preflight: ['Nodes', 'Never'],
   preflightTimeoutSeconds: [60, 900],
   primaryUpdatePolicy: ['Manual', 'Automatic'],
+  nodeMaintenance: ['Evacuate', 'Switchover'],
+  rolloutsDuringMaintenance: ['Wait', 'Proceed'],
   lostMembers: ['KeepRevision', 'UpdateOnceVerified'],
   maintenanceWindows: [[{ schedule: '0 1 * * TUE-THU', duration: '4h', timeZone: 'Asia/Tokyo' }], []],
   blackouts: [[{ from: '2026-12-20T00:00:00Z', until: '2027-01-04T00:00:00Z', reason: 'end of the year' }], []],
@@ -95,6 +97,8 @@ describe('the settings for a cluster', () => {
       maxReplicaDelaySeconds: { value: 1, source: 'default' },
       replicaDelayGraceSeconds: { value: 30, source: 'default' },
       primaryUpdatePolicy: { value: 'Automatic', source: 'default' },
+      nodeMaintenance: { value: 'Ignore', source: 'default' },
+      rolloutsDuringMaintenance: { value: 'Proceed', source: 'default' },
       lostMembers: { value: 'UpdateOnceVerified', source: 'default' },
     });
   });
@@ -274,6 +278,57 @@ describe('the settings for a cluster', () => {
   it('do not contradict each other because of a flag, which would stop every cluster', () => {
     const defaults = { ...builtIn, policy: { ...defaultPolicy, minReadySeconds: 3600 } };
     expect(settings({ paused: true }, [], defaults).problem).to.equal(null);
+  });
+});
+
+describe('what is said about a pause', () => {
+  const said = { reason: 'incident 4711', by: 'ada', until: '2026-01-02T04:04:05Z' };
+  const ended = { ...said, until: '2026-01-02T03:04:05Z' };
+
+  it('is known with its source, its end and its author', () => {
+    const found = settings({ paused: true, pause: said });
+    expect(found.policy).to.deep.include({
+      paused: true,
+      pausedBy: 'spec.paused of the MySQLRollout',
+      pause: { reason: 'incident 4711', author: 'ada', until: said.until, remainingSeconds: 3600 },
+    });
+    expect(found.sources.pause).to.deep.equal({ value: { by: 'ada', until: said.until }, source: 'MySQLRollout' });
+  });
+
+  it('is that of the source that pauses', () => {
+    const freeze = policy('freeze', { enforced: { paused: true, pause: said } });
+    const found = settings({ paused: true, pause: { reason: 'of the cluster' } }, [freeze]);
+    expect(found.policy.pause?.reason).to.equal('incident 4711');
+    const bare = policy('freeze', { enforced: { paused: true } });
+    expect(settings({ paused: true, pause: said }, [bare]).policy.pause).to.equal(undefined);
+    expect(settings({ paused: true }, [policy('x', { settings: { pause: said } })]).policy.pause).to.equal(undefined);
+  });
+
+  it('ends the pause at its end, so that the next source decides', () => {
+    const almost = { ...said, until: '2026-01-02T03:04:06Z' };
+    expect(settings({ paused: true, pause: almost }).policy.paused).to.equal(true);
+    const found = settings({ paused: true, pause: ended });
+    expect([found.policy.paused, found.policy.pause, found.sources.paused]).to.deep.equal([
+      false,
+      undefined,
+      { value: false, source: 'default' },
+    ]);
+    const freeze = policy('freeze', { enforced: { paused: true, pause: ended } });
+    expect(settings({}, [freeze]).policy.paused).to.equal(false);
+    expect(settings({ paused: true }, [freeze]).policy).to.deep.include({
+      paused: true,
+      pausedBy: 'spec.paused of the MySQLRollout',
+    });
+  });
+
+  it('keeps the pause if it is invalid', () => {
+    for (const until of ['2020', 'yesterday', 1, null]) {
+      const found = settings({ paused: true, pause: { until } });
+      expect([found.policy.paused, found.problem]).to.deep.equal([
+        true,
+        `expected spec.pause.until to be a time such as 2026-01-02T03:04:05Z, got ${JSON.stringify(until)}`,
+      ]);
+    }
   });
 });
 

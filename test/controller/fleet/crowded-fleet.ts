@@ -21,7 +21,7 @@ import { FakeMembers, FakeMysql, FakePrometheus, FakeReplicas } from '../fake-se
 import { pod, revisionAfter } from '../moco-objects.ts';
 import { ObjectServer, type Patch, type Raw } from '../object-server.ts';
 
-/** What somebody keeps a cluster waiting with, and the rule that says so. */
+/** What keeps a cluster waiting, and the rule that reports it. */
 export const obstacles = {
   pin: 'PrimaryWaitsForPinned',
   pause: 'Paused',

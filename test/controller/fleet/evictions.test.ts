@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Evictions, followEvictions } from '../../../src/controller/fleet/evictions.ts';
-import { projectBudget, projectPod } from '../../../src/moco/projections.ts';
+import { projectPod } from '../../../src/moco/pod-projection.ts';
+import { projectBudget } from '../../../src/moco/projections.ts';
 import { Cache } from '../../../src/objects/cache.ts';
 
 const evictedAt = '2026-03-01T12:00:00Z';
@@ -69,7 +70,7 @@ describe('evictions that the disruption controller has not observed', () => {
     expect(watched.evictions.unobserved()).to.equal(1);
   });
 
-  it('are not counted once the pod has a successor: nobody observes them any more', () => {
+  it('are not counted once the pod has a successor: they are no longer observed', () => {
     watched.evicted('a');
     watched.podGone('a', 2);
     watched.pod('a', 2, after);

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { type RolloutRecord, wholeRecord } from '../../../src/api/rollout.ts';
+import { newRollout } from '../../../src/api/rollout-progress.ts';
 import { projectSequence, sequenceKind } from '../../../src/api/rollout-sequence.ts';
-import { newRollout, type RolloutStatus } from '../../../src/api/rollout-status.ts';
+import { type RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { timestampOf } from '../../../src/base/json.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { yieldsSlot } from '../../../src/controller/fleet/fleet-standing.ts';
@@ -56,7 +57,7 @@ class Watched {
 }
 
 const progress = newRollout('r', at(0));
-const evict = { step: 'evict', rule: 'ReplicaHealthy', effects: ['stops', 'reduces'] } as const;
+const evict = { step: 'evict', rule: 'ReplicaHealthy', effects: ['rolls', 'stops', 'reduces'] } as const;
 /** By its rule, as the core has it. */
 const effectsOf: Readonly<Record<string, readonly EffectKind[]>> = {
   MemberDown: ['brings', 'removes'],
@@ -312,7 +313,7 @@ describe('the slots of a fleet', () => {
     watched.waits('b', 10, 'ConfigurationRefused');
     const rulesOf = (key: string) =>
       watched.fleet.factsFor(key, 'OnDelete', 'r').fleetWaits.map(({ hold: { rule } }) => rule);
-    expect([rulesOf('c'), rulesOf('a')], 'nobody waits for its own failure').to.deep.equal([['FleetFailing'], []]);
+    expect([rulesOf('c'), rulesOf('a')], 'no cluster waits for its own failure').to.deep.equal([['FleetFailing'], []]);
     watched.waits('a', 10);
     expect(rulesOf('c')).to.deep.equal([]);
   });
@@ -376,7 +377,7 @@ describe('the slots of a fleet', () => {
 
 describe('the breaker of a fleet', () => {
   const failing = {
-    rollout: { ...progress, failing: { ordinal: 2, message: 'container mysqld waits: CrashLoopBackOff' } },
+    rollout: { ...progress, failing: { ordinal: 2, message: 'container mysqld is waiting (CrashLoopBackOff)' } },
   };
   const stalled: RolloutStatus = {
     rollout: { ...progress, begunAt: at(0) },
@@ -582,7 +583,7 @@ describe('a cluster of a fleet', () => {
     const [bench, program] = begin({}, { ...noFleetLimits, maxFailingRollouts: 1 });
     const other = { namespace: 'default', name: 'other', uid: 'other', resourceVersion: '1' };
     const failing = {
-      rollout: { ...progress, failing: { ordinal: 2, message: 'container mysqld waits: CrashLoopBackOff' } },
+      rollout: { ...progress, failing: { ordinal: 2, message: 'container mysqld is waiting (CrashLoopBackOff)' } },
     };
     await program.work();
     bench.replace(2);
@@ -591,7 +592,7 @@ describe('a cluster of a fleet', () => {
     expect(bench.status.hold?.rule).to.equal('UpdateRevisionFailing');
     expect(bench.status.rollout?.failing).to.deep.equal({
       ordinal: 2,
-      message: 'container mysqld waits: CrashLoopBackOff, 4 restarts',
+      message: 'container mysqld is waiting (CrashLoopBackOff, 4 restarts)',
     });
     program.fleet.note('default/other', { apiVersion: '', kind: '', metadata: other, status: failing });
     bench.changeStatefulSet({ status: { updateRevision: 'corrected' } });
@@ -644,7 +645,7 @@ describe('a cluster of a fleet', () => {
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold).to.deep.include({
       rule: 'AwaitingFleetSlot',
-      message: '1 clusters may be rolling at a time; this one is number 1 in the queue',
+      message: '1 cluster may be rolling at a time; this one is number 1 in the queue',
     });
     program.fleet.note('default/other', null);
     await program.work();

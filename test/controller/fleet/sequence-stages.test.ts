@@ -98,7 +98,7 @@ describe('the stages of a fleet', () => {
     expect([...fleet.awake]).to.include('db/canary-2');
   });
 
-  it('count a cluster whose nodes are asked, which waits for nobody, and one whose nodes refuse as failing', () => {
+  it('count a cluster whose nodes are asked, which waits for no other cluster, and one whose nodes refuse as failing', () => {
     const fleet = fleetOf();
     change(fleet, '1');
     fleet.wait(300);

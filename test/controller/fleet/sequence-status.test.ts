@@ -173,7 +173,7 @@ describe('the status of a sequence', () => {
     expect(scene.condition('Stalled')).to.deep.equal([
       'True',
       'SequenceConflict',
-      '1 of the clusters are selected by another sequence as well, db/a among them',
+      '1 of the clusters are selected by a different sequence as well, including db/a',
     ]);
     expect(sequenceStatusOf({ record, counts: [], conflicts: ['db/a'], nowSeconds: 0 }).conflicts).to.deep.equal([
       'db/a',

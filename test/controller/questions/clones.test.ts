@@ -64,11 +64,11 @@ describe('a replica that clones', () => {
       await program.reportAll();
     }
     expect([bench.status.hold?.rule, stalled()]).to.deep.equal(['Cloning', 'False']);
-    expect(bench.status.hold?.message).to.contain('at least 50 % of 10.0 GiB is copied (stage FILE COPY)');
+    expect(bench.status.hold?.message).to.contain('at least 50% of 10.0 GiB has been copied (stage FILE COPY)');
     for (let minutes = 0; minutes < 12; minutes += 1) await program.workAfter(60_000);
     await program.reportAll();
     expect([bench.status.hold?.rule, stalled()]).to.deep.equal(['Cloning', 'True']);
-    expect(bench.status.hold?.message).to.contain('nothing has advanced for 5 minutes');
+    expect(bench.status.hold?.message).to.contain('made no progress for 5 minutes');
     expect(bench.steps).to.deep.equal([]);
   });
 

@@ -71,11 +71,29 @@ describe('the revision of the data of a member', () => {
     expect(annotations).to.have.all.keys(dataAnnotation);
   });
 
-  it('is not written again if the claim already has it, whoever has noted it', async () => {
+  it('is not written again if the claim already has it, regardless of which process wrote it', async () => {
     const [bench] = await oneUpdated();
     const before = notes(bench).length;
     await passes(bench, bench.start(), 3);
     expect(notes(bench)).to.have.length(before);
+  });
+
+  it('is noted with the end of a killed mysqld, whatever revision the claim has, until one is ready again', async () => {
+    const bench = new Bench();
+    const program = await bench.started();
+    bench.replace(2);
+    await passes(bench, program, 3);
+    const before = noteOf(bench, 2) as Patch;
+    const killed = { name: 'mysqld', ready: false, restartCount: 0, state: { terminated: { exitCode: 137 } } };
+    bench.changePod(2, { status: { conditions: [], containerStatuses: [killed] } });
+    program.sync();
+    bench.removePod(2);
+    await passes(bench, program, 3);
+    expect(noteOf(bench, 2)).to.deep.equal({ ...before, killed: true });
+    expect(bench.status.members?.find(({ ordinal }) => ordinal === 2)?.data?.killed).to.equal(true);
+    bench.replace(2);
+    await passes(bench, program, 3);
+    expect(noteOf(bench, 2)).to.deep.equal(before);
   });
 
   it('holds no step if it cannot be noted, and is retried half a minute later', async () => {
@@ -86,7 +104,7 @@ describe('the revision of the data of a member', () => {
     await program.work();
     expect(bench.steps).to.deep.equal(['evict 2', 'evict 1']);
     expect(program.log.lines.map(({ message }) => message)).to.include(
-      'Failed to note the mysqld of a member on its claim',
+      "Failed to record the version of a member's mysqld on its claim",
     );
     expect(revisionsOf(bench)[2]).to.equal(undefined);
     await passes(bench, program, 32);
@@ -104,7 +122,7 @@ describe('the revision of the data of a member', () => {
   for (const [sentence, text] of Object.entries({
     'names the update revision': recordOf(revisionAfter),
     'names a revision that no pod has now': recordOf('moco-test-another'),
-    'is no record, but a text of somebody else': '{"revision":["moco-test-1"]}',
+    'is no record, but a text of another client': '{"revision":["moco-test-1"]}',
     'is empty': '',
   })) {
     it(`lets no member come back at the current revision whose note ${sentence}`, async () => {

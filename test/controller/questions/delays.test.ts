@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { PodGet } from '../../../src/kube/plain-http.ts';
 import { AgentDelayReader } from '../../../src/moco/agent.ts';
-import { projectPod } from '../../../src/moco/projections.ts';
+import { projectPod } from '../../../src/moco/pod-projection.ts';
 import type { PodRecord } from '../../../src/moco/records.ts';
 import { atWork, Bench, member, passes } from '../bench.ts';
 import { pod } from '../moco-objects.ts';
@@ -19,7 +19,7 @@ function onlyThePrimaryIsLeft(): Bench {
 }
 
 describe('the controller before a switchover', () => {
-  it('asks every replica twice, to decide and to confirm, and nobody before that', async () => {
+  it('asks every replica twice, to decide and to confirm, and no replica before that', async () => {
     const [bench, program] = await atWork();
     expect(bench.steps).to.deep.equal(['evict 2']);
     expect(bench.replicas.asked).to.deep.equal([]);
@@ -50,7 +50,7 @@ describe('the controller before a switchover', () => {
     expect(bench.status.hold).to.include({
       rule: 'ReplicasBehind',
       message:
-        'the switchover away from moco-test-0 waits until replicas are less than 1 s behind: moco-test-1 is 41 s behind',
+        'the switchover away from moco-test-0 is waiting until replicas are less than 1 s behind: moco-test-1 is 41 s behind',
     });
     expect(bench.replicas.asked.filter((name) => name === member(1))).to.have.length(4);
     bench.replicas.says(member(1), { kind: 'delay', seconds: 0.2 });
@@ -82,7 +82,7 @@ describe('the controller before a switchover', () => {
     await passes(bench, program, 29);
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold?.message).to.contain(
-      "the delay of moco-test-2 can't be read (GET http://10.0.0.7:9081/readyz: ECONNREFUSED), and the wait for it ends after 30 s",
+      "the delay of moco-test-2 can't be read (GET http://10.0.0.7:9081/readyz: ECONNREFUSED; waiting for at most 30 s)",
     );
     await passes(bench, program, 4);
     expect(bench.steps).to.deep.equal(['demote 0']);

@@ -29,7 +29,7 @@ describe('the controller that may ask MySQL', () => {
     expect(bench.mysql.asked.slice(2)).to.deep.equal(['switchover', 'switchover']);
   });
 
-  it('asks nobody while its feature gate is off', async () => {
+  it('asks no member while its feature gate is off', async () => {
     const bench = new Bench();
     await bench.start().work();
     expect(bench.steps).to.deep.equal(['evict 2']);
@@ -45,7 +45,7 @@ describe('the controller that may ask MySQL', () => {
     expect(bench.status.hold).to.include({
       rule: 'ReplicasBehind',
       message:
-        'moco-test-1 waits until the other replicas have received what the primary has committed: moco-test-2 has not received 145 transactions of the primary',
+        'moco-test-1 is waiting until the other replicas have received what the primary has committed: moco-test-2 has not received 145 transactions from the primary',
     });
     expect(bench.mysql.asked.length).to.be.at.most(11);
     bench.mysql.says(member(2), caughtUp);
@@ -89,7 +89,7 @@ describe('the controller that may ask MySQL', () => {
     await passes(bench, program, 99);
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold?.message).to.contain(
-      "moco-test-2 can't be read (no answer within 1 s), and the wait for it ends after 120 s",
+      "moco-test-2 can't be read (no answer within 1 s; waiting for at most 120 s)",
     );
     await passes(bench, program, 7);
     expect(bench.steps).to.deep.equal(['evict 1']);
@@ -130,7 +130,7 @@ describe('the controller that may ask MySQL', () => {
     await passes(bench, program, 700);
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold?.message).to.contain(
-      "moco-test-2 has not received 145 transactions of the primary by its last answer, and can't be read since (no answer within 1 s)",
+      'moco-test-2 has not received 145 transactions from the primary according to its last answer, and it could not be queried again (no answer within 1 s)',
     );
     expect(bench.status.conditions?.find(({ type }) => type === 'Stalled')?.status).to.equal('True');
     bench.mysql.says(member(2), caughtUp);

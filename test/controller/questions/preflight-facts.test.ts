@@ -14,13 +14,15 @@ const asked = (forSeconds: number): Preflight => ({
   awaited: [{ about: 'images', nodeName: 'n', forSeconds, message: null }],
   refusals: [],
   fetched: [],
+  mysqldVersion: null,
 });
 const refused: Preflight = {
   awaited: [],
   refusals: [{ nodeName: 'n', members: [0], result: 'ImageUnavailable', message: '', againInSeconds: 40 }],
   fetched: [],
+  mysqldVersion: null,
 };
-const settled: Preflight = { awaited: [], refusals: [], fetched: [] };
+const settled: Preflight = { awaited: [], refusals: [], fetched: [], mysqldVersion: null };
 const override = (rule: string) => ({ ...defaultPolicy, overrides: [{ rule, remainingSeconds: 60 }] });
 
 /** Read so many seconds ago. */

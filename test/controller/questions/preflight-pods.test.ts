@@ -65,7 +65,7 @@ const when = (
   { of = asked, failingMilliseconds = 0, observed = seen() }: Partial<Look> = {},
 ): Look => ({ listed, gives, of, failingMilliseconds, observed });
 
-const gone = 'its pod was deleted, or a pod of somebody else has its name';
+const gone = 'its pod was deleted, or its name belongs to a pod that moco-rollout did not create';
 const about = 'configuration' as const;
 const looks: Readonly<Record<string, Look>> = {
   'that has fetched is the answer': when(fetched, answers('Fetched')),
@@ -74,7 +74,7 @@ const looks: Readonly<Record<string, Look>> = {
     { ...answers('Accepted'), about },
     { of: { ...asked, about } },
   ),
-  'that is gone, or that somebody else has created, is no answer': when(null, saysNothing(gone)),
+  'that is gone, or that another client has created, is no answer': when(null, saysNothing(gone)),
   'whose mysqld was killed says nothing': when(
     killed,
     { ...saysNothing('OOMKilled, exit code 137'), about },

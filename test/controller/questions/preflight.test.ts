@@ -69,7 +69,7 @@ class PreflightBench extends InPlaceBench {
     return this.server.all(pods).filter(({ metadata }) => metadata.labels?.[preflightLabel] !== undefined);
   }
 
-  /** Those that nobody has deleted. */
+  /** Those that were not deleted. */
   get running(): readonly Raw[] {
     return this.preflights.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   }
@@ -122,7 +122,7 @@ describe('a preflight', () => {
     await passes(bench, program, 12);
     expect(bench.status.hold).to.deep.include({
       rule: 'PreflightRunning',
-      message: 'nodes node-0, node-1, node-2 fetch the images of the update revision, for at most 300 s',
+      message: 'nodes node-0, node-1, node-2 are fetching the images of the update revision, for at most 300 s',
     });
     bench.kubelets(exits(0, ''));
     await passes(bench, program, 4);
@@ -142,6 +142,56 @@ describe('a preflight', () => {
     await passes(bench, program, 4);
     expect(bench.results).to.deep.equal({ 'node-0': 'Present', 'node-2': 'Fetched' });
     expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  /** The state of the new mysqld, beside the container that mounts the images. */
+  const beside = (state: object): object => ({
+    phase: 'Running',
+    containerStatuses: [
+      { name: 'mysqld', state: { terminated: { exitCode: 0 } } },
+      { name: 'version', state },
+    ],
+  });
+  const startsAs = (version: string): object => ({
+    terminated: {
+      exitCode: 1,
+      message: `[System] [MY-013169] [Server] mysqld (mysqld ${version}) initializing of server in progress`,
+    },
+  });
+
+  it('has the new mysqld say its version, which is known from then on, also when the images are fetched again', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench);
+    expect(bench.podOn('node-2')).to.have.nested.property('spec.containers[1].args[1]', '--initialize');
+    bench.kubelets(beside({ running: {} }));
+    await passes(bench, program, 4);
+    expect([bench.steps, bench.status.hold?.rule]).to.deep.equal([[], 'PreflightRunning']);
+    bench.kubelets(beside(startsAs('8.0.34')));
+    await passes(bench, program, 4);
+    expect(bench.status.preflight?.nodes.map(({ result, version }) => [result, version])).to.deep.equal(
+      [0, 1, 2].map(() => ['Fetched', '8.0.34']),
+    );
+    const observedBy = await begun(bench);
+    await passes(bench, observedBy, 2);
+    expect(bench.status.preflight?.nodes[0]?.version, 'for another process').to.equal('8.0.34');
+  });
+
+  it('waits no longer than half a minute for a new mysqld that does not end', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench);
+    bench.kubelets(beside({ running: {} }));
+    await passes(bench, program, 2);
+    bench.world.freeze(30_000);
+    await passes(bench, program, 6);
+    expect(bench.results).to.deep.equal({ 'node-0': 'Fetched', 'node-1': 'Fetched', 'node-2': 'Fetched' });
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('asks for no version that the tag of the image says', async () => {
+    const bench = new PreflightBench((template) => withImages(template, { mysqld: 'example/mysql:8.4.9' }));
+    bench.reports(2);
+    await begun(bench);
+    expect(bench.podOn('node-2')).not.to.have.nested.property('spec.containers[1]');
   });
 
   it('does nothing while the setting is off, or the revision is everywhere', async () => {
@@ -375,7 +425,7 @@ describe('a pod that has the label of a preflight', () => {
     return names;
   };
 
-  it('is not deleted where it is a member, a pod of somebody else, or one of an earlier MySQLRollout', async () => {
+  it('is not deleted where it is a member, a pod of another owner, or one of an earlier MySQLRollout', async () => {
     const bench = new PreflightBench();
     const names = deleted(bench);
     for (const ordinal of [0, 1, 2]) bench.changePod(ordinal, { metadata: { labels } });
@@ -403,7 +453,7 @@ describe('a pod that has the label of a preflight', () => {
     );
   });
 
-  it('is no answer if somebody else has created it under our name', async () => {
+  it('is no answer if another client has created it under our name', async () => {
     const bench = new PreflightBench();
     const program = await begun(bench);
     for (const { metadata } of bench.running) {
@@ -430,7 +480,7 @@ describe('a preflight of the configuration', () => {
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold).to.deep.include({
       rule: 'ConfigurationRefused',
-      message: "the mysqld of the update revision refuses its configuration on node node-0: unknown variable 'a=…'",
+      message: "the mysqld of the update revision rejects its configuration on node node-0: unknown variable 'a=…'",
     });
   });
 

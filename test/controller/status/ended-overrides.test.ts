@@ -5,6 +5,39 @@ import { Bench } from '../bench.ts';
 
 type Overrides = NonNullable<RolloutSpec['overrides']>;
 
+describe('a pause', () => {
+  it('ends by itself, with an Event that names who had set it', async () => {
+    const bench = new Bench();
+    const until = new Date(bench.world.wall() + 600_000).toISOString().replace(/\.\d+/, '');
+    bench.setting({ paused: true, pause: { reason: 'a load test', by: 'ada', until } });
+    const program = await bench.started();
+    const sentence = `the rollout is paused by spec.paused of the MySQLRollout, set by ada, until ${until}: a load test`;
+    expect(bench.status.hold).to.deep.include({ rule: 'Paused', message: sentence });
+    expect(bench.status.conditions?.find(({ type }) => type === 'Ready')?.message).to.equal(sentence);
+    expect(program.events.filter(({ reason }) => reason === 'Paused')[0]?.note).to.equal(sentence);
+    await program.workAfter(300_000);
+    expect(bench.status.hold?.rule).to.equal('Paused');
+    await program.workAfter(300_000);
+    await program.workAfter(10_000);
+    expect(bench.status.hold?.rule).not.to.equal('Paused');
+    expect(program.events.filter(({ reason }) => reason === 'PauseEnded').map(({ note }) => note)).to.deep.equal([
+      `the pause, which ada had set, ended at ${until}`,
+    ]);
+  });
+
+  it('has an Event when a person withdraws it', async () => {
+    const bench = new Bench();
+    bench.setting({ paused: true });
+    const program = await bench.started();
+    bench.setting({ paused: false });
+    await program.work();
+    await program.workAfter(10_000);
+    expect(program.events.filter(({ reason }) => reason === 'PauseEnded').map(({ note }) => note)).to.deep.equal([
+      'the pause was withdrawn; it had no end',
+    ]);
+  });
+});
+
 describe('overrides that have ended', () => {
   let bench: Bench;
   const entry = (rule: Overrides[number]['rule'], minutes: number): Overrides[number] => {
@@ -50,6 +83,25 @@ describe('overrides that have ended', () => {
     bench.changeRollout({ metadata: { annotations: { a: 'b' } } });
     await program.work();
     expect(removals()).to.have.length(1);
+  });
+
+  it('have an Event that names who had set them, and when they were withdrawn', async () => {
+    const [ending, lasting] = [entry('BackupRunning', 10), entry('AwaitingFleetSlot', 60)];
+    bench.changeRollout({ spec: { overrides: [{ ...ending, by: 'ada' }, lasting] } });
+    const program = await bench.started();
+    const ended = () => program.events.filter(({ reason }) => reason === 'OverrideEnded').map(({ note }) => note);
+    expect(ended()).to.deep.equal([]);
+    await program.workAfter(600_000);
+    await program.workAfter(10_000);
+    expect(ended()).to.deep.equal([
+      `the override of BackupRunning, which ada had set, ended at ${ending.until}: the rule is in force again`,
+    ]);
+    bench.changeRollout({ spec: { overrides: [] } });
+    await program.work();
+    await program.workAfter(10_000);
+    expect(ended().slice(1)).to.deep.equal([
+      `the override of AwaitingFleetSlot was withdrawn before its end at ${lasting.until}: the rule is in force again`,
+    ]);
   });
 
   it('have a series with their end until then', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type Intent, newRollout, type RolloutProgress } from '../../../src/api/rollout-status.ts';
+import { newRollout, type RolloutProgress } from '../../../src/api/rollout-progress.ts';
+import { type Intent } from '../../../src/api/rollout-status.ts';
 import type { UnreportedStep } from '../../../src/controller/facts/last-step.ts';
 import { changesOf } from '../../../src/controller/status/changes.ts';
 import {
@@ -217,7 +218,7 @@ describe('the progress of members', () => {
     expect(after('another', { state: 'terminating', updated: true })).to.deep.equal([0, 1]);
   });
 
-  it('begins with those whose pods go at that moment, unless a step of the previous rollout has deleted them', () => {
+  it('begins with those whose pods are terminating at that moment, unless a step of the previous rollout has deleted them', () => {
     for (const state of ['terminating', 'missing'] as const) {
       expect(begins(null, { state }), state).to.deep.equal([0, 1]);
       expect(begins([1], { state }), state).to.deep.equal([0, 1]);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { mostHeldFor, type RolloutStatus } from '../../../src/api/rollout-status.ts';
+import { mostHeldFor } from '../../../src/api/rollout-progress.ts';
+import { type RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { heldForOf } from '../../../src/controller/status/rollout-history.ts';
 import { begin } from '../bench.ts';
 import { rollOut } from '../whole-rollout.ts';

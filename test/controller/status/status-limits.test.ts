@@ -1,18 +1,13 @@
 import { expect } from 'chai';
-import {
-  type Condition,
-  type HistoryEntry,
-  mostHeldFor,
-  type RolloutProgress,
-  type RolloutStatus,
-  type SettingsInForce,
-} from '../../../src/api/rollout-status.ts';
+import { type HistoryEntry, mostHeldFor, type RolloutProgress } from '../../../src/api/rollout-progress.ts';
+import { type Condition, type RolloutStatus } from '../../../src/api/rollout-status.ts';
+import { type SettingsInForce } from '../../../src/api/settings-in-force.ts';
 import { statusLimits, withinLimits } from '../../../src/controller/status/status-limits.ts';
 
 const at = '2026-01-02T03:04:05.678Z';
 /** As long as a label's value may be, which a pod's revision is. */
 const revision = 'r'.repeat(63);
-const long = 'One sentence that somebody else has written. '.repeat(100);
+const long = 'One sentence that another client has written. '.repeat(100);
 const ordinals = Array.from({ length: 9 }, (_, ordinal) => ordinal);
 const ofEach = <T>(value: T): readonly ({ ordinal: number } & T)[] =>
   ordinals.map((ordinal) => ({ ordinal, ...value }));

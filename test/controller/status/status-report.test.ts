@@ -350,7 +350,7 @@ describe('the status of a rollout', () => {
         state: 'down',
         verdict: 'Next',
         rule: 'Paused',
-        message: 'container mysqld waits: ImagePullBackOff',
+        message: 'container mysqld is waiting (ImagePullBackOff)',
         mysqld: { version: '8.4.8', source: 'tag' },
       },
       {
@@ -359,7 +359,7 @@ describe('the status of a rollout', () => {
         updated: false,
         state: 'missing',
         verdict: 'Missing',
-        message: 'somebody else deleted its pod; it comes back at its previous revision: Paused holds',
+        message: 'another client deleted its pod; it comes back at its previous revision: Paused holds',
       },
     ]);
     expect(bench.status).to.deep.include({

@@ -7,7 +7,7 @@ import { type Examples, held } from './example.ts';
 export const examples: Examples<keyof typeof partition> = {
   AwaitingMoco: {
     applies: held(stale().atPartition(3), { partition: 2, member: 2 }, { mode: 'MOCO' }),
-    says: "waiting for MOCO's partition controller to lower the partition to 2, which reaches moco-test-2",
+    says: "waiting for MOCO's partition controller to lower the partition to 2, so that moco-test-2 is updated",
     justDoesNot: when(cluster(3).atPartition(3), 'idle', { mode: 'MOCO' }),
   },
   PartitionReached: {

@@ -29,7 +29,7 @@ export const examples: Examples<keyof typeof checks> = {
           { check: 'lag', labels: {}, value: '', others: 0, missing: 'lag{name="test"}' },
         ],
       },
-      String.raw`the check replication-delay fails: mysql_slave_lag_seconds{pod="moco-test-1", note="a \"b\""} is 41.5, and 2 more; the check alerts fails: {} is +Inf; the check up fails: up is 0; the check lag fails: there is no series of lag{name="test"}`,
+      String.raw`the check replication-delay fails: mysql_slave_lag_seconds{pod="moco-test-1", note="a \"b\""} is 41.5 (and 2 more series); the check alerts fails: {} is +Inf; the check up fails: up is 0; the check lag fails: there is no series of lag{name="test"}`,
     ],
   },
   CheckPending: {
@@ -45,7 +45,7 @@ export const examples: Examples<keyof typeof checks> = {
       {},
       1,
     ),
-    says: 'Prometheus returned no usable result for the check errant: no route',
+    says: 'Prometheus returned no usable result for the check errant (no route)',
     justDoesNot: when(stale().check('errant', { kind: 'passing' }, { ageSeconds: 4 }), next),
     alsoSays: [
       {
@@ -54,7 +54,7 @@ export const examples: Examples<keyof typeof checks> = {
           { check: 'errors', message: 'https://prometheus.example: ECONNREFUSED.' },
         ],
       },
-      'Prometheus returned no usable result for the checks errant, errors: https://prometheus.example: ECONNREFUSED',
+      'Prometheus returned no usable result for the checks errant, errors (https://prometheus.example: ECONNREFUSED)',
     ],
   },
 };

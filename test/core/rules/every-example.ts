@@ -10,6 +10,7 @@ import { examples as longWrite } from './long-write.ts';
 import { examples as members } from './members.ts';
 import { examples as moco } from './moco.ts';
 import { examples as mysqldVersions } from './mysqld-versions.ts';
+import { examples as nodeMaintenance } from './node-maintenance.ts';
 import { examples as notDone } from './not-done.ts';
 import { examples as notParticipating } from './not-participating.ts';
 import { examples as participating } from './participating.ts';
@@ -36,6 +37,7 @@ const all: Examples<HoldRule> = {
   ...participating,
   ...backups,
   ...primary,
+  ...nodeMaintenance,
   ...byPartition,
   ...notDone,
   ...checks,

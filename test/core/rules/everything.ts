@@ -16,12 +16,12 @@ export const examples: Examples<keyof typeof everything> = {
   },
   ReconciliationStopped: {
     applies: held(stale().mysqlCluster({ reconciliationStopped: true })),
-    says: "MOCO's reconciliation of this cluster is stopped by annotation",
+    says: "MOCO's reconciliation of this cluster is stopped by an annotation",
     justDoesNot: when(stale().mysqlCluster({ reconciliationStopped: false }), next),
   },
   ClusteringStopped: {
     applies: held(stale().mysqlCluster({ clusteringStopped: true })),
-    says: "MOCO's clustering of this cluster is stopped by annotation",
+    says: "MOCO's clustering of this cluster is stopped by an annotation",
     justDoesNot: when(stale().mysqlCluster({ clusteringStopped: false }), next),
   },
   Offline: {
@@ -38,7 +38,14 @@ export const examples: Examples<keyof typeof everything> = {
     applies: held(stale(), { by: 'spec.paused' }, { paused: true, pausedBy: 'spec.paused' }),
     says: 'the rollout is paused by spec.paused',
     justDoesNot: when(stale(), next, { paused: false }),
-    alsoSays: [{}, 'the rollout is paused'],
+    alsoSays: [
+      {},
+      'the rollout is paused',
+      { by: 'spec.paused', author: 'ada', until: '2026-07-01T16:00:00Z', reason: 'a load test.' },
+      'the rollout is paused by spec.paused, set by ada, until 2026-07-01T16:00:00Z: a load test',
+      { by: 'spec.paused', author: 'ada' },
+      'the rollout is paused by spec.paused, set by ada',
+    ],
   },
   PolicyGone: {
     applies: held(
@@ -47,7 +54,7 @@ export const examples: Examples<keyof typeof everything> = {
       {},
       1,
     ),
-    says: 'MySQLRolloutPolicy/freeze decided settings of this cluster and no longer exists; the settings that remain take effect after 30 s',
+    says: "MySQLRolloutPolicy/freeze decided some of this cluster's settings but no longer exists; the settings that apply without it take effect after 30 s",
     justDoesNot: when(stale().but({ policyGone: { policy: 'MySQLRolloutPolicy/freeze', sinceSeconds: 30 } }), next),
   },
   StatefulSetDeleting: {
@@ -69,7 +76,7 @@ export const examples: Examples<keyof typeof everything> = {
           ],
         },
       },
-      'moco-controller writes the StatefulSet again and again, at least once a second, since the API server adds spec.podTemplate.spec.containers[side].env[POD].valueFrom.fieldRef.apiVersion (write it out)',
+      'moco-controller keeps writing the StatefulSet (at least once a second) because the API server adds spec.podTemplate.spec.containers[side].env[POD].valueFrom.fieldRef.apiVersion (set it explicitly)',
       {
         contention: {
           writesPerSecond: 10,
@@ -77,7 +84,7 @@ export const examples: Examples<keyof typeof everything> = {
           fields: ['a', 'b', 'c', 'd', 'e'].map((field) => ({ path: `spec.${field}`, what: 'dropped' })),
         },
       },
-      'one and other write the StatefulSet again and again, at least 10 times a second, since the API server drops spec.a (leave it out), drops spec.b (leave it out), drops spec.c (leave it out), alters 2 more',
+      'one and other keep writing the StatefulSet (at least 10 times a second) because the API server drops spec.a (remove it), drops spec.b (remove it), drops spec.c (remove it), alters 2 more',
       {
         contention: {
           writesPerSecond: null,
@@ -85,9 +92,9 @@ export const examples: Examples<keyof typeof everything> = {
           fields: [{ path: 'spec.podTemplate.spec.hostNetwork', what: 'dropped' }],
         },
       },
-      'moco-controller resets the partition each time that it is lowered, since the API server drops spec.podTemplate.spec.hostNetwork (leave it out)',
+      'moco-controller resets the partition each time it is lowered because the API server drops spec.podTemplate.spec.hostNetwork (remove it)',
       { contention: { writesPerSecond: 1, managers: [], fields: [] } },
-      'somebody writes the StatefulSet again and again, at least once a second',
+      'an unknown client keeps writing the StatefulSet (at least once a second)',
     ],
   },
   AdmissionNotInForce: {
@@ -117,11 +124,11 @@ export const examples: Examples<keyof typeof everything> = {
       {},
       1,
     ),
-    says: '4 update revisions within ten minutes: somebody writes the pod template again and again; the rollout continues at in 1 s unless another revision appears',
+    says: '4 update revisions within ten minutes: an unknown client keeps writing the pod template; the rollout continues at in 1 s unless another revision appears',
     justDoesNot: when(stale().memory({ recentRevisions: appeared(1, 100, 200, 600) }), next),
     alsoSays: [
       { revisions: 5, until: 'T', writers: ['kubectl-edit (MySQLCluster)'] },
-      '5 update revisions within ten minutes: kubectl-edit (MySQLCluster) writes the pod template again and again; the rollout continues at T unless another revision appears',
+      '5 update revisions within ten minutes: kubectl-edit (MySQLCluster) keeps writing the pod template; the rollout continues at T unless another revision appears',
       { revisions: 4, until: 'T', writers: ['helm (MySQLCluster)', 'reloader (StatefulSet)'] },
       '4 update revisions within ten minutes: helm (MySQLCluster), reloader (StatefulSet) have written the pod template, helm (MySQLCluster) last; the rollout continues at T unless another revision appears',
     ],

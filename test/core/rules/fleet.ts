@@ -21,7 +21,7 @@ export const examples: Examples<keyof typeof fleet | keyof typeof turn> = {
   ),
   SequenceGone: waitsForOthers(
     'SequenceGone',
-    'MySQLRolloutSequence production selected this cluster and no longer exists; the deletion takes effect at 2026-07-01T12:00:00Z',
+    'MySQLRolloutSequence production selected this cluster but no longer exists; the deletion takes effect at 2026-07-01T12:00:00Z',
   ),
   SequenceConflict: waitsForOthers(
     'SequenceConflict',
@@ -33,25 +33,25 @@ export const examples: Examples<keyof typeof fleet | keyof typeof turn> = {
   ),
   StageFailing: waitsForOthers(
     'StageFailing',
-    'prod/orders fails in stage canary of sequence production (maxFailures 0): no other cluster begins',
+    'prod/orders is failing in stage canary of sequence production (maxFailures 0): no other cluster begins',
   ),
   StageMemberGone: {
     ...waitsForOthers(
       'StageMemberGone',
-      'prod/orders failed in stage canary of sequence production, and was deleted, taken offline or given other labels since: a person has to let the others begin',
+      'prod/orders failed in stage canary of sequence production, and has since been deleted, taken offline or given different labels: a person has to let the others begin',
     ),
     alsoSays: [
       { ...fleetHolds.StageMemberGone, failing: false },
-      'prod/orders was the last cluster of stage canary of sequence production, and was deleted, taken offline or given other labels in the middle of a change: nothing shows that the change works',
+      'prod/orders was the last cluster of stage canary of sequence production, and was deleted, taken offline or given different labels in the middle of a change: nothing shows that the change works',
     ],
   },
   AwaitingEarlierStage: waitsForOthers(
     'AwaitingEarlierStage',
-    'stage canary of sequence production goes first: 2 of 5 clusters are not up to date and healthy, prod/orders among them',
+    'stage canary of sequence production goes first: 2 of 5 clusters are not up to date and healthy, including prod/orders',
   ),
   AwaitingSoak: {
     applies: held(stale().waitingForOthers(fleetHolds.AwaitingSoak, 30), fleetHolds.AwaitingSoak, {}, 30),
-    says: 'stage canary of sequence production soaks for 24h, until 2026-07-01T12:00:00Z: prod/orders was the last to become complete',
+    says: 'stage canary of sequence production soaks for 24h, until 2026-07-01T12:00:00Z; prod/orders was the last cluster to complete its rollout',
     justDoesNot: when(stale().waitingForOthers(fleetHolds.AwaitingSoak, 0), next),
   },
   AwaitingSettle: {
@@ -61,7 +61,7 @@ export const examples: Examples<keyof typeof fleet | keyof typeof turn> = {
   },
   FleetFailing: waitsForOthers(
     'FleetFailing',
-    'the rollouts of prod/orders and 2 more fail (--max-failing-rollouts 3): no other cluster begins',
+    'the rollouts of prod/orders and 2 more are failing (--max-failing-rollouts 3): no other cluster begins',
   ),
   AwaitingStageSlot: {
     ...waitsForOthers(
@@ -81,7 +81,7 @@ export const examples: Examples<keyof typeof fleet | keyof typeof turn> = {
       { place: 4, limit: 2, stuck: [{ cluster: 'prod/orders', rule: 'MemberMissing' }] },
       '2 clusters may be rolling at a time; this one is number 4 in the queue; a slot is occupied by a cluster that may need a person: prod/orders (MemberMissing)',
       { place: 4, limit: 1, stuck: [], first: 'prod/orders' },
-      'prod/orders goes first, and no member of it has verified its revision yet (--verify-first-cluster); this one is number 4 in the queue',
+      'prod/orders goes first, and none of its members has verified its revision yet (--verify-first-cluster); this one is number 4 in the queue',
       {
         place: 4,
         limit: 3,

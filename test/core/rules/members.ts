@@ -6,9 +6,9 @@ import { type Examples, held, next } from './example.ts';
 export const examples: Examples<keyof typeof silent> = {
   MembersNotAsked: {
     applies: held(stale().answers(1, { kind: 'ready' }, { ageSeconds: 5 }), { members: [1] }),
-    says: 'waiting for the answer of moco-test-1',
+    says: 'waiting for moco-test-1 to report whether it is ready',
     justDoesNot: when(stale().answers(1, { kind: 'ready' }, { ageSeconds: 4 }), next),
-    alsoSays: [{ members: [0, 1] }, 'waiting for the answers of moco-test-0, moco-test-1'],
+    alsoSays: [{ members: [0, 1] }, 'waiting for moco-test-0, moco-test-1 to report whether they are ready'],
   },
   MemberSilent: {
     applies: held(
@@ -17,11 +17,11 @@ export const examples: Examples<keyof typeof silent> = {
       {},
       1,
     ),
-    says: 'moco-test-1 does not answer, although its pod is ready; Kubernetes and MOCO have 120 s to notice that it is gone: no answer within 1000 ms',
+    says: 'moco-test-1 does not answer (no answer within 1000 ms), although its pod is ready; Kubernetes and MOCO have 120 s to notice that it is gone',
     justDoesNot: when(stale().silent(1, 120), next),
     alsoSays: [
       { member: 0, answer: 'notReady', message: 'it is cloning.', graceSeconds: 120 },
-      'moco-test-0 reports that it is not ready, although its pod is: it is cloning',
+      'the pod of moco-test-0 is ready, but the member reports that it is not (it is cloning)',
     ],
   },
 };

@@ -1,3 +1,4 @@
+import type { nodeMaintenance } from '../../../src/core/rules/node-maintenance.ts';
 import type { step } from '../../../src/core/rules/not-done.ts';
 import { lastOne, stale } from '../cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from '../member-builder.ts';
@@ -14,7 +15,9 @@ const released = () => stale().statefulSet({ currentRevision: revisionAfter }).r
 /** As it is remembered. */
 const eviction = { step: `evict uid-2 ${revisionAfter}` };
 
-export const examples: Examples<keyof typeof step | 'ReplicasBehind' | 'RevisionsKept'> = {
+export const examples: Examples<
+  Exclude<keyof typeof step, keyof typeof nodeMaintenance> | 'ReplicasBehind' | 'RevisionsKept'
+> = {
   OutsideMaintenanceWindow: {
     applies: held(
       stale().maintenance([
@@ -29,7 +32,7 @@ export const examples: Examples<keyof typeof step | 'ReplicasBehind' | 'Revision
     justDoesNot: when(stale().maintenance([[-3600, 100]]), next),
     alsoSays: [
       { closesAt: null, neededSeconds: 40, opensAt: null },
-      'no maintenance window is open; no opening in the next 30 days has the 40 s that the next step takes',
+      'no maintenance window is open; no opening in the next 30 days is long enough for the next step, which takes about 40 s',
     ],
   },
   Blackout: {
@@ -55,11 +58,11 @@ export const examples: Examples<keyof typeof step | 'ReplicasBehind' | 'Revision
   },
   DisruptionControllerBehind: {
     applies: held(stale().but({ unobservedEvictions: 5 }), { evictions: 5, limit: 5 }, {}, 5),
-    says: "Kubernetes' disruption controller has not observed 5 evictions of other clusters yet, and 5 may wait for it at a time",
+    says: "Kubernetes' disruption controller has not observed 5 evictions in other clusters yet; at most 5 may be unobserved at a time",
     justDoesNot: when(stale().but({ unobservedEvictions: 4 }), next),
     alsoSays: [
       { evictions: 7, limit: 5 },
-      "Kubernetes' disruption controller has not observed 7 evictions of other clusters yet, and 5 may wait for it at a time",
+      "Kubernetes' disruption controller has not observed 7 evictions in other clusters yet; at most 5 may be unobserved at a time",
     ],
   },
   ReleaseUnsafe: {
@@ -74,7 +77,7 @@ export const examples: Examples<keyof typeof step | 'ReplicasBehind' | 'Revision
       {},
       1,
     ),
-    says: 'the API server is too slow for a safe step: it is denied',
+    says: 'the API server answers too slowly to show that the step is safe: it is denied',
     justDoesNot: when(stale().stepFailed({ ...eviction, cause: 'tooSlow', tries: 3, sinceLastTrySeconds: 8 }), next),
   },
   StepRefused: {
@@ -100,7 +103,7 @@ export const examples: Examples<keyof typeof step | 'ReplicasBehind' | 'Revision
       {},
       1,
     ),
-    says: 'the switchover away from moco-test-0 waits until replicas are less than 1 s behind: moco-test-1 is 1 s behind',
+    says: 'the switchover away from moco-test-0 is waiting until replicas are less than 1 s behind: moco-test-1 is 1 s behind',
     justDoesNot: when(lastOne().delay(1, { kind: 'delay', seconds: 0.99 }), demotes(0)),
     alsoSays: [
       {
@@ -115,7 +118,7 @@ export const examples: Examples<keyof typeof step | 'ReplicasBehind' | 'Revision
         ],
         acknowledging: null,
       },
-      "the switchover away from moco-test-0 waits until replicas are less than 5 s behind: the delay of moco-test-1 has not been read yet; moco-test-2 does not replicate (replication thread are stopped); the delay of moco-test-3 can't be read (ECONNREFUSED), and the wait for it ends after 30 s; moco-test-4 is 41 s behind",
+      "the switchover away from moco-test-0 is waiting until replicas are less than 5 s behind: the delay of moco-test-1 has not been read yet; moco-test-2 is not replicating (replication thread are stopped); the delay of moco-test-3 can't be read (ECONNREFUSED; waiting for at most 30 s); moco-test-4 is 41 s behind",
       {
         member: 1,
         limitSeconds: null,
@@ -126,7 +129,7 @@ export const examples: Examples<keyof typeof step | 'ReplicasBehind' | 'Revision
         ],
         acknowledging: null,
       },
-      'moco-test-1 waits until the other replicas have received what the primary has committed: moco-test-2 has not received 145 transactions of the primary; moco-test-3 has not applied 1 transaction that it has received',
+      'moco-test-1 is waiting until the other replicas have received what the primary has committed: moco-test-2 has not received 145 transactions from the primary; moco-test-3 has not applied 1 transaction that it has received',
       {
         member: 1,
         limitSeconds: null,
@@ -138,14 +141,14 @@ export const examples: Examples<keyof typeof step | 'ReplicasBehind' | 'Revision
         ],
         acknowledging: { others: 1, needed: 2 },
       },
-      "moco-test-1 waits until the other replicas have received what the primary has committed: moco-test-2 receives nothing from the primary (MySQL's error 1045); moco-test-3 receives nothing from the primary by its last answer, and can't be read since (no answer within 1 s); moco-test-4 replicates but acknowledges no commit; by the primary's count 1 would acknowledge commits without it, and each commit needs 2",
+      'moco-test-1 is waiting until the other replicas have received what the primary has committed: moco-test-2 is receiving nothing from the primary (MySQL error 1045); moco-test-3 is receiving nothing from the primary according to its last answer, and it could not be queried again (no answer within 1 s); moco-test-4 is replicating but acknowledges no commits; according to the primary, 1 other replica would acknowledge commits without moco-test-1, but each commit needs 2',
     ],
   },
   RevisionsKept: {
     applies: held(drained().statefulSet({ strategy: 'RollingUpdate', partition: 3, newPods: 'CurrentRevision' }), {
       revision: revisionBefore,
     }),
-    says: 'new pods start at revision 5897fd84f8 until the pods that somebody else deleted exist again',
+    says: 'new pods start at revision 5897fd84f8 until the pods that another client deleted exist again',
     justDoesNot: when(drained().memory({ verified: true, waiting: [1, 2] }), deletes('MemberDown', 1)),
   },
 };

@@ -12,7 +12,7 @@ export const examples: Examples<keyof typeof notParticipating> = {
       { member: 0, pod: 'moco-test-0', next: 2, revision: revisionBefore, current: revisionBefore },
       { mode: 'Partition' },
     ),
-    says: 'moco-test-0 does not work, and partitions reach it only after moco-test-2; `kubectl delete pod moco-test-0` makes it try again at revision 5897fd84f8',
+    says: 'moco-test-0 is not working, but the partition reaches moco-test-2 first; `kubectl delete pod moco-test-0` restarts it at revision 5897fd84f8',
     justDoesNot: when(
       stale().atPartition(3).members(member(2).stale().down('ErrImagePull')),
       lowers('MemberDown', 2, 2),
@@ -20,7 +20,7 @@ export const examples: Examples<keyof typeof notParticipating> = {
     ),
     alsoSays: [
       { member: 0, pod: 'moco-test-0', next: 2, revision: 'a', current: 'b' },
-      'moco-test-0 does not work, and partitions reach it only after moco-test-2; `kubectl delete pod moco-test-0` makes it try again at revision b instead of a',
+      'moco-test-0 is not working, but the partition reaches moco-test-2 first; `kubectl delete pod moco-test-0` restarts it at revision b instead of a',
     ],
   },
   AwaitingFailover: {
@@ -37,7 +37,7 @@ export const examples: Examples<keyof typeof notParticipating> = {
     ),
     alsoSays: [
       { primary: 0, replica: 2, graceSeconds: 60 },
-      'moco-test-2 was ready until just now, so the primary moco-test-0 may be gone; Kubernetes has 60 s to notice',
+      'moco-test-2 runs and is not ready, which may mean that the primary moco-test-0 is gone; Kubernetes has 60 s to notice',
     ],
   },
   AwaitingRecovery: {
@@ -47,7 +47,7 @@ export const examples: Examples<keyof typeof notParticipating> = {
       {},
       1,
     ),
-    says: 'moco-test-0 runs without participating; it has 180 s to recover',
+    says: 'moco-test-0 is running but does not participate; it has 180 s to recover',
     justDoesNot: when(
       stale(1).members(member(0).agentDead()).primaryUnavailableFor(180),
       deletes('PrimaryNotParticipating', 0),
@@ -61,11 +61,11 @@ export const examples: Examples<keyof typeof notParticipating> = {
         .memory({ verified: true }),
       { primary: 0, member: 2, graceSeconds: 180, state: null, said: null },
     ),
-    says: 'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and may have received transactions that nobody has applied yet, so it is not restarted',
+    says: 'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 is running and may have received transactions that no member has applied yet, so it is not restarted',
     justDoesNot: when(stale().members(member(2).lagging(200)), deletes('MemberNotParticipating', 2)),
     alsoSays: [
       { primary: 0, member: 2, graceSeconds: 180, state: null, said: caughtUp },
-      'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and has applied all that it has received, which a failover may still need, so it is not restarted',
+      'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 is running and has applied everything that it has received, which a failover may still need, so it is not restarted',
       {
         primary: 0,
         member: 2,
@@ -73,11 +73,11 @@ export const examples: Examples<keyof typeof notParticipating> = {
         state: null,
         said: { ...caughtUp, missing: null, unapplied: 7, applier: { runs: false, error: 1062 } },
       },
-      "the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and has received 7 transactions that it has not applied; its applier has stopped, with MySQL's error 1062, so it is not restarted",
+      'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 is running and has not applied 7 of the transactions that it has received (its applier has stopped with MySQL error 1062), so it is not restarted',
       { primary: 0, member: 2, graceSeconds: 180, state: null, said: { ...caughtUp, unapplied: 7 } },
-      'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and has received 7 transactions that it has not applied; its applier works, so it is not restarted',
+      'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 is running and has not applied 7 of the transactions that it has received (its applier is running), so it is not restarted',
       { primary: 0, member: 2, graceSeconds: 180, state: 'Failed', said: null },
-      'MOCO reports the cluster as Failed: it does not reach the primary moco-test-0, although the pod is ready; moco-test-2 runs and may have received transactions that nobody has applied yet, so it is not restarted',
+      'MOCO reports the cluster as Failed: it cannot reach the primary moco-test-0, although the pod is ready; moco-test-2 is running and may have received transactions that no member has applied yet, so it is not restarted',
     ],
   },
   MemberUnreachable: {

@@ -28,7 +28,7 @@ export const examples: Examples<keyof typeof refusedOnNodes | keyof typeof prefl
       {},
       5,
     ),
-    says: 'the mysqld of the update revision refuses its configuration on node n-1: not found',
+    says: 'the mysqld of the update revision rejects its configuration on node n-1: not found',
     justDoesNot: when(
       stale()
         .members(member(2).stale().down('CrashLoopBackOff'))
@@ -43,16 +43,16 @@ export const examples: Examples<keyof typeof refusedOnNodes | keyof typeof prefl
       {},
       1,
     ),
-    says: 'node n-1 fetches the images of the update revision, for at most 300 s',
+    says: 'node n-1 is fetching the images of the update revision, for at most 300 s',
     justDoesNot: when(
       stale().preflight({ awaited: [{ about: 'images', nodeName: 'n-1', forSeconds: 300, message: null }] }),
       next,
     ),
     alsoSays: [
       { nodes: ['n-1', 'n-2'], checking: 'n-1', message: '0/3 nodes are available.', limitSeconds: 300 },
-      'nodes n-1, n-2 fetch the images of the update revision, and its mysqld checks its configuration on node n-1, for at most 300 s: 0/3 nodes are available',
+      'nodes n-1, n-2 are fetching the images of the update revision, and the new mysqld is checking its configuration on node n-1, for at most 300 s (0/3 nodes are available)',
       { nodes: [], checking: 'n-1', message: null, limitSeconds: 300 },
-      'its mysqld checks its configuration on node n-1, for at most 300 s',
+      'the new mysqld is checking its configuration on node n-1, for at most 300 s',
     ],
   },
 };

@@ -11,11 +11,11 @@ export const examples: Examples<keyof typeof primary> = {
       { member: 0, revision: revisionAfter },
       { primaryUpdatePolicy: 'Manual', approvedRevision: revisionBefore },
     ),
-    says: 'the primary moco-test-0 waits for approval of revision 7966559688',
+    says: 'the primary moco-test-0 is waiting for approval of revision 7966559688',
     justDoesNot: when(lastOne(), demotes(0), { primaryUpdatePolicy: 'Manual', approvedRevision: revisionAfter }),
     alsoSays: [
       { member: 0, revision: 'b', unknown: 'c' },
-      'the primary moco-test-0 waits for approval of revision b; the approved revision c is not a revision of this cluster',
+      'the primary moco-test-0 is waiting for approval of revision b; the approved revision c is not a revision of this cluster',
     ],
   },
   SwitchoverFailing: {

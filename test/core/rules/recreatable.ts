@@ -12,7 +12,7 @@ export const examples: Examples<keyof typeof recreatable | keyof typeof unread> 
       {},
       60,
     ),
-    says: 'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 is being deleted and goes with the pod',
+    says: 'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 is being deleted and will disappear with the pod',
     justDoesNot: when(stale().members(member(1).stale().claimEnds()), next),
     alsoSays: [
       {
@@ -23,13 +23,13 @@ export const examples: Examples<keyof typeof recreatable | keyof typeof unread> 
         ],
         uncloneable: null,
       },
-      'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 no longer exists and its claim logs-moco-test-2 is being deleted and goes with the pod',
+      'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 no longer exists; its claim logs-moco-test-2 is being deleted and will disappear with the pod',
       {
         member: 2,
         claims: [{ name: 'mysql-data-moco-test-2', state: 'missing' }],
         uncloneable: { donor: '8.4.8', mysqld: '9.7.4' },
       },
-      'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 no longer exists; and mysqld 9.7.4 cannot clone the primary, which has 8.4.8',
+      'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 no longer exists; mysqld 9.7.4 cannot clone the primary, which runs 8.4.8',
     ],
   },
   NodeTakesNoPods: {
@@ -39,7 +39,7 @@ export const examples: Examples<keyof typeof recreatable | keyof typeof unread> 
       {},
       60,
     ),
-    says: 'another pod of moco-test-0 would stay Pending: its node n-0 is cordoned, and the volume pvc-0 allows no other node that takes pods',
+    says: 'a new pod of moco-test-0 would stay Pending: its node n-0 is cordoned, and the volume pvc-0 rules out every other node that accepts pods',
     justDoesNot: when(lastOne().members(member(0).stale().onCordonedNode()), demotes(0)),
     alsoSays: [
       {
@@ -48,9 +48,9 @@ export const examples: Examples<keyof typeof recreatable | keyof typeof unread> 
         refusals: ['is not ready', 'is short of memory'],
         ties: ['the volume pvc-1', 'the nodeSelector'],
       },
-      'another pod of moco-test-2 would stay Pending: its node n-1 is not ready and is short of memory, and the volume pvc-1 and the nodeSelector allow no other node that takes pods',
+      'a new pod of moco-test-2 would stay Pending: its node n-1 is not ready and is short of memory, and the volume pvc-1 and the nodeSelector rule out every other node that accepts pods',
       { member: 2, nodeName: 'n-1', refusals: ['is gone'], ties: [] },
-      'another pod of moco-test-2 would stay Pending: its node n-1 is gone, and no other node takes pods',
+      'a new pod of moco-test-2 would stay Pending: its node n-1 is gone, and no other node accepts pods',
     ],
   },
   SuccessorRefused: {
@@ -60,7 +60,7 @@ export const examples: Examples<keyof typeof recreatable | keyof typeof unread> 
       {},
       60,
     ),
-    says: 'the API server would not admit another pod of moco-test-2: exceeded quota',
+    says: 'the API server would not admit a new pod of moco-test-2: exceeded quota',
     justDoesNot: when(
       stale().members(member(2).stale().down('CrashLoopBackOff').recreatable({ refusal: 'exceeded quota.' })),
       deletes('MemberDown', 2),

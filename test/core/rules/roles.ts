@@ -16,7 +16,7 @@ export const examples: Examples<keyof typeof roles> = {
     justDoesNot: when(stale().members(member(1).terminating()), holds({ rule: 'MemberTerminating', member: 1 })),
     alsoSays: [
       { member: 0, terminating: false },
-      'the primary role is moving away from moco-test-0, which somebody else demoted',
+      'the primary role is moving away from moco-test-0, which another client demoted',
     ],
   },
   MemberStuckTerminating: {
@@ -30,7 +30,7 @@ export const examples: Examples<keyof typeof roles> = {
     ),
     alsoSays: [
       { member: 2, graceSeconds: 0 },
-      'moco-test-2 still exists after its grace period ended early; a finalizer may keep it',
+      'moco-test-2 still exists after its grace period ended early; a finalizer may be blocking its removal',
     ],
   },
   RolesNotSettled: {
@@ -43,7 +43,7 @@ export const examples: Examples<keyof typeof roles> = {
       { members: [0], unavailable: true, state: 'Lost' },
       'MOCO reports the cluster as Lost, although its primary moco-test-0 participates',
       { members: [2], ignored: true },
-      'MOCO gives moco-test-2 no role although the pod is ready, and reports the cluster as Degraded: mysqld may hang with commits that no replica has acknowledged',
+      'MOCO has set no role for moco-test-2, although the pod is ready, and reports the cluster as Degraded: mysqld may be hanging on commits that no replica has acknowledged',
     ],
   },
 };

@@ -12,14 +12,14 @@ export const examples: Examples<keyof typeof failing | keyof typeof unfinished> 
       member: 2,
       evidence: { kind: 'crashLooping', container: 'mysqld', restarts: 7 },
     }),
-    says: 'the new revision fails on moco-test-2: container mysqld has not been ready since it restarted, 7 restarts; no other member gets it until the template is corrected',
+    says: 'the new revision fails on moco-test-2: container mysqld has not been ready since it restarted (7 restarts); no other member is updated until the template is corrected',
     alsoSays: [
       {
         member: 2,
         evidence: { kind: 'waiting', container: 'istio-proxy', reason: 'CrashLoopBackOff', restarts: 4 },
         injected: 'istio-proxy',
       },
-      'the new revision fails on moco-test-2: container istio-proxy waits: CrashLoopBackOff, 4 restarts; admission has added container istio-proxy, which the template does not have (see `kubectl get mutatingwebhookconfigurations`): no other member gets the revision until that container works',
+      'the new revision fails on moco-test-2: container istio-proxy is waiting (CrashLoopBackOff, 4 restarts); admission has added container istio-proxy, which is not in the template (see `kubectl get mutatingwebhookconfigurations`): no other member is updated until that container works',
     ],
     justDoesNot: when(
       stale().members(member(2).updated().down('CrashLoopBackOff')).memory({ verified: true }),
@@ -39,7 +39,7 @@ export const examples: Examples<keyof typeof failing | keyof typeof unfinished> 
   },
   NotInitialized: {
     applies: held(stale().mysqlCluster({ initialized: false })),
-    says: 'the cluster is not initialized: it is cloning, restoring, or has never started',
+    says: 'the cluster is not initialized: it is cloning or restoring, or has never started',
     justDoesNot: when(
       stale().mysqlCluster({ initialized: false }).members(member(2).down('ImagePullBackOff')),
       deletes('MemberDown', 2),
@@ -61,11 +61,11 @@ export const examples: Examples<keyof typeof failing | keyof typeof unfinished> 
   },
   Scaling: {
     applies: held(stale(5).statefulSet({ replicas: 3 }), { wanted: 5, statefulSet: 3, pods: 5 }),
-    says: 'the cluster is scaling: 5 replicas wanted, the StatefulSet has 3, 5 pods exist',
+    says: 'the cluster is scaling: 5 replicas wanted; the StatefulSet has 3, and 5 pods exist',
     justDoesNot: when(stale(5), evicts('ReplicaHealthy', 4)),
     alsoSays: [
       { wanted: 5, statefulSet: 3, pods: 4 },
-      'the cluster is scaling: 5 replicas wanted, the StatefulSet has 3, 4 pods exist',
+      'the cluster is scaling: 5 replicas wanted; the StatefulSet has 3, and 4 pods exist',
     ],
   },
 };

@@ -6,13 +6,13 @@ import { type Examples, held, next } from './example.ts';
 export const examples: Examples<keyof typeof untouchable> = {
   SnapshotInconsistent: {
     applies: held(stale().mysqlCluster({ primaryIndex: 3 }), {
-      problem: 'the primary index 3 is not one of 3 members',
+      problem: 'the primary index is 3, but the cluster has 3 members',
     }),
-    says: "the cluster's objects contradict each other: the primary index 3 is not one of 3 members",
+    says: "the cluster's objects contradict each other: the primary index is 3, but the cluster has 3 members",
     justDoesNot: when(stale().primaryAt(2), evicts('ReplicaHealthy', 1)),
     alsoSays: [
-      { problem: 'pod moco-test-2 is Ready, and its container mysqld is not' },
-      "the cluster's objects contradict each other: pod moco-test-2 is Ready, and its container mysqld is not",
+      { problem: 'pod moco-test-2 is Ready, but its container mysqld is not' },
+      "the cluster's objects contradict each other: pod moco-test-2 is Ready, but its container mysqld is not",
     ],
   },
   ClusterDeleting: {
@@ -24,7 +24,7 @@ export const examples: Examples<keyof typeof untouchable> = {
     applies: held(stale().but({ rolloutProblem: { kind: 'notOwned', owner: 'other (uid 1)' } }), {
       owner: 'other (uid 1)',
     }),
-    says: 'the MySQLRollout belongs to another MySQLCluster, other (uid 1): remove its ownerReferences to keep its spec, or delete it',
+    says: 'the MySQLRollout belongs to a different MySQLCluster, other (uid 1): remove its ownerReferences to keep its spec, or delete it',
     justDoesNot: when(stale().but({ rolloutProblem: null }), next),
   },
   RolloutTerminating: {
@@ -34,7 +34,7 @@ export const examples: Examples<keyof typeof untouchable> = {
         finalizers: ['example.com/keep', 'orphan'],
       },
     ),
-    says: 'the MySQLRollout is being deleted; these finalizers block that: example.com/keep, orphan',
+    says: 'the MySQLRollout is being deleted; these finalizers are blocking its removal: example.com/keep, orphan',
     justDoesNot: when(stale().but({ rolloutProblem: null }), next),
     alsoSays: [{ finalizers: [] }, 'the MySQLRollout is being deleted'],
   },

@@ -12,9 +12,9 @@ describe('the notes of a release', () => {
 
   it('are missing without a section, with one that is not released, and with an empty one', () => {
     const wrong: Readonly<Record<string, RegExp>> = {
-      '0.3.0': /to have a section 0\.3\.0, got 0\.2\.0, 0\.1\.0/,
-      '0.1': /to have a section 0\.1, got/,
-      '0.0.1': /to say something/,
+      '0.3.0': /to contain a section 0\.3\.0, got 0\.2\.0, 0\.1\.0/,
+      '0.1': /to contain a section 0\.1, got/,
+      '0.0.1': /to contain text/,
     };
     for (const [version, sentence] of Object.entries(wrong)) {
       const notes = notesOf(version, changelog);

@@ -147,30 +147,32 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     mysqld: {
       before: [image('mysqld', '1')],
       after: [image('mysqld', '2')],
-      gives: needsAPod('spec.containers[mysqld].image differs, and inPlace.containers does not have mysqld'),
+      gives: needsAPod('spec.containers[mysqld].image differs, and inPlace.containers does not contain mysqld'),
     },
     'one that the user does not allow': {
       before: [agent('1')],
       after: [agent('2')],
       settings: { containers: ['slow-log'] },
       gives: needsAPod(
-        'spec.containers[agent].image differs, and inPlace.containers does not have agent',
-        'spec.initContainers[copy-moco-init].image differs, and inPlace.containers does not have copy-moco-init',
+        'spec.containers[agent].image differs, and inPlace.containers does not contain agent',
+        'spec.initContainers[copy-moco-init].image differs, and inPlace.containers does not contain copy-moco-init',
       ),
     },
     'an init container that has an image of its own': {
       before: [agent('1'), image('moco-init', '1')],
       after: [image('moco-init', '2')],
-      gives: needsAPod('spec.initContainers[moco-init].image differs, and inPlace.containers does not have moco-init'),
+      gives: needsAPod(
+        'spec.initContainers[moco-init].image differs, and inPlace.containers does not contain moco-init',
+      ),
     },
     'an init container that runs on as a sidecar': {
       before: [agent('1'), withFields('copy-moco-init', { restartPolicy: 'Always' })],
       after: [agent('2')],
       gives: needsAPod(
-        'spec.initContainers[copy-moco-init].image differs, and inPlace.containers does not have copy-moco-init',
+        'spec.initContainers[copy-moco-init].image differs, and inPlace.containers does not contain copy-moco-init',
       ),
     },
-    'one that somebody has changed in the pod': {
+    'one that another client has changed in the pod': {
       before: [image('slow-log', '1')],
       after: [image('slow-log', '2')],
       live: [image('slow-log', 'hotfix')],
@@ -203,14 +205,14 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     'with a key that is not allowed': {
       before: [annotation('rollme', 'a')],
       after: [label('team', 'b'), annotation('rollme', 'b')],
-      gives: needsAPod('the annotation rollme changes, and inPlace.metadata does not have it'),
+      gives: needsAPod('the annotation rollme changes, and inPlace.metadata does not contain it'),
     },
     'that is gone': {
       before: [annotation('sidecar.istio.io/inject', 'true')],
       after: [({ metadata }) => Reflect.deleteProperty(metadata.annotations, 'sidecar.istio.io/inject')],
-      gives: needsAPod('the annotation sidecar.istio.io/inject changes, and inPlace.metadata does not have it'),
+      gives: needsAPod('the annotation sidecar.istio.io/inject changes, and inPlace.metadata does not contain it'),
     },
-    'that somebody has changed in the pod': {
+    'that another client has changed in the pod': {
       before: [label('team', 'a')],
       after: [label('team', 'b')],
       live: [label('team', 'c')],
@@ -438,14 +440,14 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       after: [resources('slow-log', { limits: { cpu: '2' }, requests: { cpu: '1' } })],
       settings: { containers: ['agent'] },
       gives: needsAPod(
-        'spec.containers[slow-log].resources.limits.cpu restarts slow-log, and inPlace.containers does not have it',
+        'spec.containers[slow-log].resources.limits.cpu restarts slow-log, and inPlace.containers does not contain it',
       ),
     },
     'of mysqld, which restarts for it': {
       before: [resources('mysqld', { limits: { cpu: '1' } }), restartsFor('mysqld', 'cpu')],
       after: [resources('mysqld', { limits: { cpu: '2' }, requests: { cpu: '1' } })],
       gives: needsAPod(
-        'spec.containers[mysqld].resources.limits.cpu restarts mysqld, and inPlace.containers does not have it',
+        'spec.containers[mysqld].resources.limits.cpu restarts mysqld, and inPlace.containers does not contain it',
       ),
     },
     'of the agent, which restarts for it': {

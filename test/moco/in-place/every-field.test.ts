@@ -5,7 +5,6 @@ import { type Json, object, objects } from '../../../src/base/json.ts';
 import { neverInPlace } from '../../../src/core/in-place-changes.ts';
 import { type Comparison, compare } from '../../../src/moco/in-place/compare.ts';
 import { withPodDefaults } from '../../../src/moco/in-place/pod-defaults.ts';
-import { propertyParameters } from '../../kube/property-parameters.ts';
 import { at, changed, put, sample } from '../../support/pod-template/edit.ts';
 import {
   type Field,
@@ -15,6 +14,7 @@ import {
   type Path,
   podTemplate,
 } from '../../support/pod-template/fields.ts';
+import { propertyParameters } from '../../support/property-parameters.ts';
 import { podOf } from './live-pod.ts';
 
 const container = (name: string, image: string): Json => ({
@@ -67,7 +67,7 @@ const pairs: Readonly<Record<string, (field: Field) => readonly [before: Json, a
     const items = [sample(type.of, 0), sample(type.of, 1)];
     return [given(template, path, items), given(template, path, items.toReversed())];
   },
-  'has a field that nobody knows': ({ path, type }) => {
+  'has an unknown field': ({ path, type }) => {
     const before = given(template, path, at(template, path) ?? sample(type, 0));
     return type.kind === 'object' ? [before, given(before, [...path, 'ofALaterKubernetes'], true)] : null;
   },

@@ -1,7 +1,7 @@
 import { type Json, object } from '../../../src/base/json.ts';
 import { withPodDefaults } from '../../../src/moco/in-place/pod-defaults.ts';
 import { clusterNameLabel } from '../../../src/moco/names.ts';
-import { projectPod } from '../../../src/moco/projections.ts';
+import { projectPod } from '../../../src/moco/pod-projection.ts';
 import type { LivePod } from '../../../src/moco/records.ts';
 
 /** The pod that this template has created, for member 0 of a cluster. */

@@ -1,6 +1,6 @@
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { secrets } from '../../../src/kube/resource.ts';
-import { statefulSetName } from '../../../src/moco/projections.ts';
+import { statefulSetName } from '../../../src/moco/names.ts';
 import type { ObjectClient } from '../../support/object-client.ts';
 
 /** MOCO makes these users in every cluster, and keeps their passwords in a Secret of the cluster's namespace. */
@@ -38,7 +38,7 @@ export class Session {
 
   private constructor(connection: Connection) {
     this.#connection = connection;
-    // Statements reject by themselves; between two of them nobody listens.
+    // Statements reject by themselves; between two statements there is no listener.
     connection.on('error', () => undefined);
   }
 

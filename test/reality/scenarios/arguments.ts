@@ -8,6 +8,7 @@ import { inPlace } from './in-place.ts';
 import { mysqlFacts } from './mysql-facts.ts';
 import { onNodes } from './on-nodes.ts';
 import { podsOnNodes } from './pods-on-nodes.ts';
+import { rollingDrains } from './rolling-drains.ts';
 import type { Scenario } from './scenario.ts';
 import { unchanged } from './unchanged.ts';
 import { others, undisturbed } from './undisturbed.ts';
@@ -21,6 +22,8 @@ export interface RealityOptions {
   readonly random?: number;
   /** How many rollouts at a time: more than one share the machine, and are not measured. */
   readonly sideBySide: number;
+  /** How many nodes there are. */
+  readonly nodes: number;
   /** Those of the same size begin together, and suffer the same: to compare them. */
   readonly together?: true;
   /** Where everything that was seen is kept. */
@@ -41,6 +44,10 @@ const scenarios: readonly Scenario[] = [
   ...troubles,
   ...others,
 ];
+/** They are played only by name: they need more nodes. */
+const named: readonly Scenario[] = [...scenarios, ...rollingDrains];
+const usualNodes = 3;
+const mostNodes = 6;
 const mostRuns = 100;
 const mostSideBySide = 20;
 
@@ -63,6 +70,12 @@ export const realityCommand = (): Command =>
       1,
     )
     .option(
+      '--nodes <number>',
+      'how many nodes there are, from 3 to 6; rolling-drain needs 4',
+      wholeNumber(usualNodes, mostNodes),
+      usualNodes,
+    )
+    .option(
       '--together',
       'those of the same size begin at the same moment, as many as there are: a comparison on a busy machine',
     )
@@ -79,16 +92,16 @@ export const scenariosOf = ({ only, random }: RealityOptions): readonly Scenario
 
 function chosen(only: string): readonly Scenario[] {
   return only.split(',').map((name) => {
-    const found = scenarios.find(({ slug }) => slug === name);
+    const found = named.find(({ slug }) => slug === name);
     if (found === undefined) {
-      throw new InvalidArgumentError(`Expected some of ${scenarios.map(({ slug }) => slug).join(', ')}.`);
+      throw new InvalidArgumentError(`Expected some of ${named.map(({ slug }) => slug).join(', ')}.`);
     }
     return found;
   });
 }
 
 function help(): string {
-  const width = 2 + Math.max(...scenarios.map(({ slug }) => slug.length));
-  const list = scenarios.map(({ slug, title }) => `  ${slug.padEnd(width)}${title}`).join('\n');
+  const width = 2 + Math.max(...named.map(({ slug }) => slug.length));
+  const list = named.map(({ slug, title }) => `  ${slug.padEnd(width)}${title}`).join('\n');
   return `Scenarios:\n${list}\n\nIt ends with status 1 where one fails, and with status 2 where it can't run here.`;
 }

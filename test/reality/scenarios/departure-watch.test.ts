@@ -28,7 +28,7 @@ describe('the watch over members that go while none serves', () => {
 
   it('complains of a replica that goes while no primary serves', () => {
     const complaint = complaintOf([member(0), member(1), member(2, { terminating: true })]);
-    expect(complaint).to.equal('replica 2 went while no primary served, and nobody followed one');
+    expect(complaint).to.equal('replica 2 went while no primary served, and no replica followed one');
   });
 
   it('has nothing against a replica that goes while another one follows the primary', () => {

@@ -1,6 +1,6 @@
 import { isBack, type MemberSight, type Sight } from '../sight/sight.ts';
 
-/** Watches who goes while no member serves: the primary alone, and replicas only while somebody leads. */
+/** Watches which members go while none serves: only the primary, and replicas only while there is a primary. */
 export class DepartureWatch {
   readonly #gone = new Set<string>();
   #complaint: string | null = null;
@@ -24,10 +24,10 @@ function togetherIn(away: readonly MemberSight[]): string | null {
 }
 
 function unledIn(going: readonly MemberSight[], { members, primary }: Sight): string | null {
-  // A replica that is ready follows a primary, whoever answers the primary's probes.
+  // A replica that is ready follows a primary, whatever answers the primary's probes.
   const isLed = members.some((member) => isBack(member) && !going.includes(member));
   const replica = going.find(({ ordinal }) => ordinal !== primary);
   return replica === undefined || isLed
     ? null
-    : `replica ${replica.ordinal} went while no primary served, and nobody followed one`;
+    : `replica ${replica.ordinal} went while no primary served, and no replica followed one`;
 }

@@ -31,6 +31,7 @@ export async function repairErrant(cluster: RealityCluster, isOver = everyMember
 
 /** The member that MOCO leaves alone, in the words of the hold; otherwise `null`. */
 function ignoredIn({ status }: Sight): number | null {
-  const [, ordinal] = /^MOCO gives \S+-(\d+) no role although the pod is ready/.exec(status?.hold?.message ?? '') ?? [];
+  const [, ordinal] =
+    /^MOCO has set no role for \S+-(\d+), although the pod is ready/.exec(status?.hold?.message ?? '') ?? [];
   return ordinal === undefined ? null : Number(ordinal);
 }

@@ -21,7 +21,7 @@ await runProgram(realityCommand(), (options: RealityOptions) =>
 );
 
 async function run(options: RealityOptions): Promise<void> {
-  const { runs, random, output, record, sideBySide, together } = options;
+  const { runs, random, output, record, sideBySide, nodes, together } = options;
   const scenarios = scenariosOf(options);
   const seed = process.env['SEED'] || String(Date.now() % 1_000_000);
   if (random !== undefined) say(`SEED=${seed}`);
@@ -30,23 +30,28 @@ async function run(options: RealityOptions): Promise<void> {
   const interrupted = interruption();
   const all: Played[] = [];
   const failures: string[] = [];
-  await withSurroundings(say, interrupted, async (surroundings) => {
-    const playing = new Playing({
-      surroundings,
-      folder,
-      say,
-      signal: interrupted.signal,
-      onPlayed: async (played) => {
-        all.push(played);
-        await recording.write(record, tablesOf(all), all);
-      },
-      onFailure: (sentence) => failures.push(sentence),
-    });
-    if (together) for (const round of roundsOf(scenarios, runs)) await playing.together(round);
-    else if (random !== undefined) await playing.inTurn(randomTurnsOf(scenarios, random, new Chance(seed)), 1);
-    else await playing.inTurn(turnsOf(scenarios, runs), sideBySide);
-    interrupted.signal.throwIfAborted();
-  });
+  await withSurroundings(
+    say,
+    interrupted,
+    async (surroundings) => {
+      const playing = new Playing({
+        surroundings,
+        folder,
+        say,
+        signal: interrupted.signal,
+        onPlayed: async (played) => {
+          all.push(played);
+          await recording.write(record, tablesOf(all), all);
+        },
+        onFailure: (sentence) => failures.push(sentence),
+      });
+      if (together) for (const round of roundsOf(scenarios, runs)) await playing.together(round);
+      else if (random !== undefined) await playing.inTurn(randomTurnsOf(scenarios, random, new Chance(seed)), 1);
+      else await playing.inTurn(turnsOf(scenarios, runs), sideBySide);
+      interrupted.signal.throwIfAborted();
+    },
+    { nodes },
+  );
   for (const table of tablesOf(all)) say(`\n${textOf(table)}`);
   const failed = all.filter(({ complaints }) => complaints.length > 0);
   say('');

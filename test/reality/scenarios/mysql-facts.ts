@@ -67,7 +67,7 @@ export const mysqlFacts: readonly Scenario[] = [
   {
     ...usual,
     slug: 'long-write',
-    title: 'a transaction of 30 s is open before the switchover, and nobody asks',
+    title: 'a transaction of 30 s is open before the switchover, and MySQL is not asked',
     expectations: { ...usual.expectations, gaps: anyGaps },
     meanwhile: async (cluster) => {
       await writesForLong(cluster);
@@ -86,7 +86,7 @@ export const mysqlFacts: readonly Scenario[] = [
   {
     ...usual,
     slug: 'slow-link',
-    title: 'a replica is back behind a slow link, and nobody asks',
+    title: 'a replica is back behind a slow link, and MySQL is not asked',
     expectations: { ...failing, gaps: anyGaps },
     meanwhile: returnsSlowly,
   },

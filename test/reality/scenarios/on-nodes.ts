@@ -14,7 +14,7 @@ const shortlyMilliseconds = 40_000;
 /** A failover, or the Service without an address for as long as the node is away, and the switchover. */
 const anyGaps = { most: 6, longestMilliseconds: awayMilliseconds + 60_000 };
 const withoutOrder = { ...failing, order: null };
-/** `kubectl drain` asks nobody who is primary. */
+/** `kubectl drain` does not consider which member is the primary. */
 const byADrain = { ...withoutOrder, gaps: anyGaps, mayTakePrimary: true };
 
 type Moment = (cluster: RealityCluster) => Promise<void>;
@@ -119,13 +119,13 @@ const duringRollouts: readonly Scenario[] = (
     { slug: 'cut-replica', title: 'a replica’s node does not reach the API server', of: 'replica', begin: cutOff },
     {
       slug: 'pods-cut-primary',
-      title: 'nobody reaches the pods on the primary’s node, which stay Ready',
+      title: 'no client reaches the pods on the primary’s node, which stay Ready',
       of: 'primary',
       begin: cutOffPods,
     },
     {
       slug: 'pods-cut-replica',
-      title: 'nobody reaches the pods on a replica’s node, which stay Ready',
+      title: 'no client reaches the pods on a replica’s node, which stay Ready',
       of: 'replica',
       begin: cutOffPods,
     },

@@ -8,8 +8,8 @@ import {
   demoteAnnotation,
   mysqldContainer,
   releasedAnnotation,
+  statefulSetName,
 } from '../../../src/moco/names.ts';
-import { statefulSetName } from '../../../src/moco/projections.ts';
 import type { History } from '../../cluster/rollout-history.ts';
 import type { ClusterNode } from '../../support/cluster/node.ts';
 import { until } from '../../support/control-plane/until.ts';

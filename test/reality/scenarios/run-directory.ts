@@ -13,7 +13,10 @@ import { type Entry, entriesOf, timelineOf, timeOf } from './timeline.ts';
 const scrapeMilliseconds = 5000;
 const containers = ['mysqld', 'agent'];
 
-/** What a person can read of one rollout: every change, Event, gap and series, and everybody's log. */
+/**
+ * Everything about one rollout that a person can read: every change, Event, gap and series, and the logs of all
+ * programs.
+ */
 export class RunDirectory {
   readonly directory: string;
   readonly #bed: Bed;

@@ -10,6 +10,7 @@ import type { MySQLCluster, StatefulSet } from '../../support/moco/objects.ts';
 import type { Change } from '../../verification/witness/moment.ts';
 import type {
   WitnessedJob,
+  WitnessedNode,
   WitnessedObject,
   WitnessedPod,
   WitnessedPolicy,
@@ -69,6 +70,8 @@ function sentenceOf(kind: Change['kind'], object: WitnessedObject): string {
       return jobSentence(object);
     case 'MySQLRolloutPolicy':
       return (object as WitnessedPolicy).spec?.enforced?.paused === true ? 'pauses' : 'does not pause';
+    case 'Node':
+      return (object as WitnessedNode).spec?.unschedulable === true ? 'is cordoned' : 'takes pods';
   }
 }
 

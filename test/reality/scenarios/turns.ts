@@ -7,7 +7,7 @@ export interface Turn {
   readonly name: string;
 }
 
-/** Each run has all of them, so that a slow hour of the machine is everybody's. */
+/** Each run contains all of them, so that a slow hour of the machine affects all of them. */
 export function turnsOf(scenarios: readonly Scenario[], runs: number): readonly Turn[] {
   return numbersOf(runs).flatMap((run) => scenarios.map((scenario) => turnOf(scenario, run, runs)));
 }

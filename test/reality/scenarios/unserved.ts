@@ -7,7 +7,7 @@ import { isServing, type RealityCluster } from './reality-cluster.ts';
 import { failing, type Scenario, usual } from './scenario.ts';
 import { onDelete, type Way } from './way.ts';
 
-/** The shortest grace that there is, so that it is over while nobody serves. */
+/** The shortest possible grace period, so that it is over while no member serves. */
 const hasty: Way = { ...onDelete, settings: { ...onDelete.settings, failoverGraceSeconds: 60 } };
 /** A mysqld that its liveness probe has restarted counts as recovering for so long: no agent says that it started. */
 const hastier: Way = { ...hasty, settings: { ...hasty.settings, progressDeadlineSeconds: 120 } };
@@ -27,7 +27,8 @@ export const unserved: readonly Scenario[] = [
     way: hasty,
     // MOCO tolerates replicas that are behind.
     spec: { maxDelaySeconds: 0 },
-    // Member 1 leads after the failover. Whether member 0 is back before somebody else goes decides who is first.
+    // Member 1 leads after the failover. Which member is first depends on whether member 0 is back before another one
+    // goes down.
     expectations: { ...failing, order: null, gaps: { most: 2, longestMilliseconds: longestWaitMilliseconds } },
     change: async (cluster) => {
       const { primary, members } = cluster.sight;

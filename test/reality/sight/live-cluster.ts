@@ -5,7 +5,7 @@ import type { MemberFacts } from '../../../src/core/snapshot.ts';
 import { keyOf } from '../../../src/kube/store.ts';
 import { Ages } from '../../../src/moco/ages.ts';
 import { objectFacts } from '../../../src/moco/cluster-facts.ts';
-import { statefulSetName } from '../../../src/moco/projections.ts';
+import { statefulSetName } from '../../../src/moco/names.ts';
 import type { ClusterObjects } from '../../../src/moco/records.ts';
 import { Cache } from '../../../src/objects/cache.ts';
 import { Watches } from '../../../src/objects/watches.ts';

@@ -36,7 +36,7 @@ interface WebhookConfiguration {
   readonly webhooks?: readonly { readonly clientConfig: { readonly caBundle?: string } }[];
 }
 
-/** cert-manager has them besides; nobody reads them here. */
+/** cert-manager has these as well; they are not read here. */
 const issuerDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

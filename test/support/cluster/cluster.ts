@@ -10,6 +10,7 @@ import { writeKubeconfig } from '../control-plane/kubeconfig.ts';
 import { Kubectl } from '../control-plane/kubectl.ts';
 import { plainRequest } from '../control-plane/plain-request.ts';
 import { until } from '../control-plane/until.ts';
+import { patienceMilliseconds } from '../patience.ts';
 import { addresses, mostNodes } from './addresses.ts';
 import { Forwards } from './forwards.ts';
 import { writeImageArchive } from './image-archive.ts';
@@ -20,7 +21,7 @@ import { type ClusterPrograms, clusterPrograms } from './programs.ts';
 import { forget, forgetTheDead, record } from './records.ts';
 import { Unavailable, whatClusterLacks } from './requirements.ts';
 import { ClusterServers } from './servers.ts';
-import { storageClass } from './volume-steps.ts';
+import { sharedStorageClass, storageClass } from './volume-steps.ts';
 
 export interface ClusterOptions {
   /** How many, 3 by default. */
@@ -36,7 +37,6 @@ export interface ClusterOptions {
 }
 
 const prefix = 'moco-rollout-cluster-';
-const readyDeadlineMilliseconds = 120_000;
 
 /** Path of the kubeconfig of the cluster in a directory. */
 export function kubeconfigIn(directory: string): string {
@@ -233,8 +233,9 @@ export class Cluster {
   }
 
   async #startVolumes(): Promise<void> {
-    const file = join(this.directory, 'storage-class.json');
-    await writeFile(file, JSON.stringify(storageClass));
+    const file = join(this.directory, 'storage-classes.json');
+    const items = [storageClass, sharedStorageClass];
+    await writeFile(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
     await this.apply(file);
     this.#volumes = localVolumes(this.kubeconfig, (name) => join(this.directory, name));
     await this.#volumes.start();
@@ -249,11 +250,10 @@ export class Cluster {
         () => false,
       );
     await until(`there are ${names.join(', ')}`, areThere, {
-      milliseconds: readyDeadlineMilliseconds,
       got: () => `the logs in ${this.directory}`,
     });
     const nodes = names.filter((name) => name.startsWith('node/'));
-    await this.kubectl('wait', '--for=condition=Ready', `--timeout=${readyDeadlineMilliseconds}ms`, ...nodes);
+    await this.kubectl('wait', '--for=condition=Ready', `--timeout=${patienceMilliseconds}ms`, ...nodes);
   }
 
   async #pauseArchive(): Promise<string> {

@@ -9,8 +9,6 @@ import { until } from '../control-plane/until.ts';
 
 const run = promisify(execFile);
 const script = fileURLToPath(new URL('namespaces.sh', import.meta.url));
-/** Generous: the kernel takes a while on a busy machine until many servers have ended. */
-const deadlineMilliseconds = 120_000;
 const outputBytes = 64 * 1024 * 1024;
 /** Whoever starts a process this way takes it along, however it ends itself. */
 const endsWithItsParent = ['setpriv', '--pdeathsig', 'KILL'] as const;
@@ -54,7 +52,7 @@ export class Namespaces {
         if (first.ended !== null) throw new Error(first.explain(`${hostname} did not start (${first.ended})`));
         return Number(await readFile(pidFile, 'utf8').catch(() => '')) || undefined;
       },
-      { milliseconds: deadlineMilliseconds, got: () => first.explain('no process') },
+      { got: () => first.explain('no process') },
     );
     return new Namespaces(options, first, pid);
   }
@@ -102,7 +100,7 @@ export class Namespaces {
         () => false,
         () => true,
       );
-    await until(`${this.#options.hostname} is off`, isOff, { milliseconds: deadlineMilliseconds });
+    await until(`${this.#options.hostname} is off`, isOff);
     await this.#first.stop();
   }
 

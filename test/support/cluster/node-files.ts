@@ -63,7 +63,7 @@ export function kubeletConfiguration({ directory, ca, cgroup }: KubeletSettings)
     volumePluginDir: `${directory}/volume-plugins`,
     makeIPTablesUtilChains: false,
     serializeImagePulls: false,
-    // The machine's disk is shared by all nodes: one that fills up evicts nobody here, and no image is removed.
+    // All nodes share the machine's disk: when it fills up, no pod is evicted and no image is removed.
     imageGCHighThresholdPercent: 100,
     evictionHard: { 'memory.available': '100Mi' },
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Claim, storageClassName, type Volume, volumeSteps } from './volume-steps.ts';
+import { type Claim, sharedStorageClassName, storageClassName, type Volume, volumeSteps } from './volume-steps.ts';
 
 const directoryOf = (node: string): string => `/disks/${node}`;
 const metadata = { namespace: 'default', name: 'data', uid: 'u-1', resourceVersion: '1' };
@@ -32,6 +32,15 @@ describe('the provisioner of local volumes', () => {
     expect(term?.matchExpressions).to.deep.equal([
       { key: 'kubernetes.io/hostname', operator: 'In', values: ['node-2'] },
     ]);
+  });
+
+  it('ties a volume of the shared class to no node', () => {
+    const shared = { ...claim, spec: { ...claim.spec, storageClassName: sharedStorageClassName } };
+    const [step] = volumeSteps([shared], [], directoryOf);
+    if (step?.kind !== 'create') throw new Error(`Expected a volume to be made, got ${step?.kind}`);
+    expect(step.volume.spec.storageClassName).to.equal(sharedStorageClassName);
+    const [term] = step.volume.spec.nodeAffinity.required.nodeSelectorTerms;
+    expect(term?.matchExpressions).to.deep.equal([{ key: 'kubernetes.io/hostname', operator: 'Exists' }]);
   });
 
   it('waits until a node is chosen', () => {

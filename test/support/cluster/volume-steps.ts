@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 
-/** Of the StorageClass and its provisioner. */
+/** Of the StorageClasses and their provisioner. Every node of this machine can use a volume of the second one. */
 export const storageClassName = 'local';
+export const sharedStorageClassName = 'shared';
 const provisioner = 'moco-rollout.io/local-volumes';
 const selectedNode = 'volume.kubernetes.io/selected-node';
 const hostname = 'kubernetes.io/hostname';
@@ -61,6 +62,12 @@ export const storageClass = {
   allowVolumeExpansion: true,
 } as const;
 
+/** The volumes are tied to no node, like those of a network. */
+export const sharedStorageClass = { ...storageClass, metadata: { name: sharedStorageClassName } } as const;
+
+const isOurs = ({ storageClassName: name }: { readonly storageClassName?: string }): boolean =>
+  name === storageClassName || name === sharedStorageClassName;
+
 /**
  * What is to be done now, each step on its own.
  *
@@ -73,7 +80,7 @@ export function volumeSteps(
 ): readonly VolumeStep[] {
   const names = new Set(volumes.map(({ metadata }) => metadata.name));
   const ofClass = claims.filter(({ metadata, spec }) => {
-    return spec.storageClassName === storageClassName && metadata.deletionTimestamp === undefined;
+    return isOurs(spec) && metadata.deletionTimestamp === undefined;
   });
   return [
     ...ofClass.flatMap((claim): readonly VolumeStep[] => {
@@ -91,7 +98,7 @@ export function volumeSteps(
     }),
     ...volumes.flatMap(({ metadata, spec, status }): readonly VolumeStep[] => {
       const isOver = status?.phase === 'Released' && metadata.deletionTimestamp === undefined;
-      if (spec.storageClassName !== storageClassName || !isOver) return [];
+      if (!isOurs(spec) || !isOver) return [];
       return [{ kind: 'delete', volume: metadata.name, directory: spec.local.path }];
     }),
   ];
@@ -109,14 +116,18 @@ function requested({ spec }: Claim): string {
 function newVolume(claim: Claim, node: string, directory: string) {
   const { namespace, name: claimName, uid } = claim.metadata;
   const name = nameOf(claim);
-  const terms = [{ matchExpressions: [{ key: hostname, operator: 'In', values: [node] }] }];
+  const isShared = claim.spec.storageClassName === sharedStorageClassName;
+  const expression = isShared
+    ? ({ key: hostname, operator: 'Exists' } as const)
+    : ({ key: hostname, operator: 'In', values: [node] } as const);
+  const terms = [{ matchExpressions: [expression] }];
   return {
     metadata: { name, annotations: { 'pv.kubernetes.io/provisioned-by': provisioner } },
     spec: {
       capacity: { storage: requested(claim) },
       accessModes: claim.spec.accessModes ?? [],
       volumeMode: claim.spec.volumeMode ?? 'Filesystem',
-      storageClassName,
+      storageClassName: claim.spec.storageClassName,
       persistentVolumeReclaimPolicy: 'Delete',
       claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name: claimName, uid },
       nodeAffinity: { required: { nodeSelectorTerms: terms } },

@@ -5,8 +5,6 @@ import type { AuditEvent, AuditLog } from './audit-log.ts';
 import { markerPath } from './audit-policy.ts';
 import { until } from './until.ts';
 
-const flushDeadlineMilliseconds = 60_000;
-
 /** Of an API server that records requests. Paths. */
 export interface AuditFiles {
   readonly policy: string;
@@ -47,13 +45,9 @@ export async function auditedSoFar(
   // our own is in the log, so are the earlier ones.
   const marker = `${markerPath}/${randomBytes(8).toString('hex')}`;
   await request(marker);
-  return until(
-    `the API server's audit log shows ${marker}`,
-    async () => {
-      const events = await log.read();
-      const end = events.findIndex(({ requestURI }) => requestURI === marker);
-      return end === -1 ? undefined : events.slice(0, end).filter((event) => !event.requestURI.startsWith(markerPath));
-    },
-    { milliseconds: flushDeadlineMilliseconds },
-  );
+  return until(`the API server's audit log shows ${marker}`, async () => {
+    const events = await log.read();
+    const end = events.findIndex(({ requestURI }) => requestURI === marker);
+    return end === -1 ? undefined : events.slice(0, end).filter((event) => !event.requestURI.startsWith(markerPath));
+  });
 }

@@ -38,7 +38,7 @@ async function tryToTake(path: string): Promise<boolean> {
  * Runs `work` while holding the file `path`, which names the process that holds it; one left behind by a process that
  * is gone is taken over.
  *
- * @param onWait told once, with the process id, when somebody else holds it
+ * @param onWait told once, with the process id, when another process holds it
  * @param signal ends the waiting, not the work
  */
 export async function withLock<T>(
@@ -82,7 +82,7 @@ export interface Making {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Makes what is missing, once: whoever comes second waits for the first, and says so. */
+/** Makes what is missing, once: a second process waits for the first, and says so. */
 export async function makeOnce({ path, doing, isMade, make, output = process.stderr, signal }: Making): Promise<void> {
   if (await isMade()) return;
   await mkdir(dirname(path), { recursive: true });

@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 
-const timeoutMilliseconds = 10_000;
+const timeoutMilliseconds = 60_000;
 
 export interface PlainRequest {
   readonly url: string;

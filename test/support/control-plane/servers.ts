@@ -36,6 +36,7 @@ export class Servers {
   #etcd: SupervisedProcess | null = null;
   #apiServer: SupervisedProcess | null = null;
   #controllerManager: SupervisedProcess | null = null;
+  #apiServerServes = false;
 
   constructor(options: ServersOptions) {
     this.#options = options;
@@ -58,6 +59,7 @@ export class Servers {
   }
 
   async killApiServer(): Promise<void> {
+    this.#apiServerServes = false;
     await this.#apiServer?.stop();
     this.#apiServer = null;
   }
@@ -70,6 +72,9 @@ export class Servers {
     const apiServer = this.#spawn('kube-apiserver', apiServerFlags(this.#files, this.#options.server));
     this.#apiServer = apiServer;
     await this.#untilReady(apiServer, () => this.request('/readyz'));
+    this.#apiServerServes = true;
+    // A controller manager that is still starting ends if it loses its API server. A kubelet would start it again.
+    if (this.#controllerManager !== null && this.#controllerManager.ended !== null) await this.startControllerManager();
   }
 
   /** Has etcd forget everything but the present. Resolves to the revision before which nothing can be watched any more. */
@@ -98,7 +103,9 @@ export class Servers {
       'kube-controller-manager',
       controllerManagerFlags(this.#files, this.#options.server),
     );
-    this.#controllerManager.watch(this.#options.onUnexpectedExit);
+    this.#controllerManager.watch((explanation) => {
+      if (this.#apiServerServes) this.#options.onUnexpectedExit(explanation);
+    });
   }
 
   /** As admin: a GET, or a POST if there is a body. */

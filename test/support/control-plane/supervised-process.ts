@@ -4,7 +4,6 @@ import type { Guard } from './guard.ts';
 import { until } from './until.ts';
 
 const logTailCharacters = 3000;
-const readyDeadlineMilliseconds = 120_000;
 
 export interface ProcessSettings {
   readonly name: string;
@@ -97,7 +96,7 @@ export class SupervisedProcess {
           return false;
         });
       },
-      { milliseconds: readyDeadlineMilliseconds, got: () => this.explain(last) },
+      { got: () => this.explain(last) },
     );
   }
 

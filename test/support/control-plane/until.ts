@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { patienceMilliseconds } from '../patience.ts';
 
 const shortestPauseMilliseconds = 50;
 const longestPauseMilliseconds = 1000;
@@ -19,7 +20,7 @@ export interface Patience {
 export async function until<T>(
   sentence: string,
   ask: () => Promise<T | NotYet> | T | NotYet,
-  { milliseconds = 180_000, got }: Patience = {},
+  { milliseconds = patienceMilliseconds, got }: Patience = {},
 ): Promise<T> {
   const start = performance.now();
   for (;;) {

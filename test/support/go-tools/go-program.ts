@@ -52,7 +52,7 @@ export async function goProgram(
   return builtProgram({ ...program, flags, directory, environment }, alongside);
 }
 
-/** The same in a directory, with flags and in an environment that somebody else has chosen. */
+/** The same in a directory, with flags and in an environment that the caller chooses. */
 export async function builtProgram(
   building: GoBuilding,
   alongside: (directory: string) => Promise<void> = async () => undefined,

@@ -34,7 +34,7 @@ export function configured(snapshot: Snapshot): { readonly databases: readonly D
     (database, ordinal) => has(followers, ordinal) && isUnconfigurable(database, faults),
   );
   const after = databases.map((database, ordinal): Database => {
-    // By then the probe of a primary that was made read-only, and replicates from nobody, has failed three times.
+    // By then the probe of a primary that was made read-only, and replicates from no member, has failed three times.
     if (failsAt >= 0 && ordinal >= failsAt) return { ...database, draining: false };
     if (has(followers, ordinal)) return following(database, source);
     return ordinal === source || !answers(databases, ordinal, faults)

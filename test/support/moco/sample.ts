@@ -7,6 +7,8 @@ export interface SampleOptions {
   readonly replicas?: number;
   readonly image?: string;
   readonly volumeSize?: string;
+  /** Default: that of the cluster. */
+  readonly storageClassName?: string;
   /** Merged into the spec unchanged. */
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -21,6 +23,7 @@ export function sampleCluster(options: SampleOptions): Readonly<Record<string, u
     replicas = 3,
     image = 'mysql:8.4.8',
     volumeSize = '1Gi',
+    storageClassName,
     spec,
     annotations,
     labels,
@@ -35,7 +38,11 @@ export function sampleCluster(options: SampleOptions): Readonly<Record<string, u
       volumeClaimTemplates: [
         {
           metadata: { name: dataVolume },
-          spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: volumeSize } } },
+          spec: {
+            accessModes: ['ReadWriteOnce'],
+            resources: { requests: { storage: volumeSize } },
+            ...(storageClassName !== undefined && { storageClassName }),
+          },
         },
       ],
       ...spec,

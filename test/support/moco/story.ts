@@ -227,7 +227,7 @@ export class Story {
     }
   }
 
-  /** By somebody else: not told. */
+  /** By another client: not told. */
   #change(pod: Pod, body: Readonly<Record<string, unknown>>): void {
     this.#put(pod, mergePatch(pod, body) as Pod);
   }

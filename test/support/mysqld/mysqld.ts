@@ -12,6 +12,7 @@ import { Unavailable } from '../cluster/requirements.ts';
 import { freePort } from '../control-plane/free-port.ts';
 import { Guard } from '../control-plane/guard.ts';
 import { SupervisedProcess } from '../control-plane/supervised-process.ts';
+import { patienceMilliseconds } from '../patience.ts';
 
 const run = promisify(execFile);
 const cache = fileURLToPath(new URL('../../../.cache/reality/', import.meta.url));
@@ -60,6 +61,28 @@ export class MysqlServers {
     this.#running.push(server);
     await server.start(more);
     return server;
+  }
+
+  /** What mysqld prints and exits with, without a server. */
+  async prints(...args: readonly string[]): Promise<{ readonly exitCode: number; readonly printed: string }> {
+    try {
+      const { stderr } = await run('chroot', [this.#root, '/usr/sbin/mysqld', ...args], {
+        timeout: patienceMilliseconds,
+      });
+      return { exitCode: 0, printed: stderr };
+    } catch (error) {
+      const { code, stderr } = error as { readonly code?: unknown; readonly stderr?: unknown };
+      if (typeof code !== 'number') throw error;
+      return { exitCode: code, printed: String(stderr) };
+    }
+  }
+
+  /** The files and directories outside those of servers, each with the time of its last change. */
+  async files(): Promise<readonly string[]> {
+    const ofServers = ['-path', join(this.#root, 'tmp'), '-prune', '-o'];
+    const print = ['-printf', '%p %T@\\n'];
+    const { stdout } = await run('find', [this.#root, '-xdev', ...ofServers, ...print], { maxBuffer: 2 ** 26 });
+    return stdout.split('\n');
   }
 
   async close(): Promise<void> {

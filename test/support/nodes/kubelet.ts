@@ -37,7 +37,9 @@ export function kubeletStep(input: KubeletInput): KubeletStep {
   if (write !== null) {
     return { memory: after, writes: [write], requeueAfterMilliseconds: 0 };
   }
-  return after.stopped
+  // The status of a pod that has ended by itself may not be seen yet. Nobody has asked for its deletion.
+  const isOver = runsOnce(pod) && after.terminatingSince === null;
+  return after.stopped && !isOver
     ? lastWord(after, input)
     : { memory: after, writes: [], requeueAfterMilliseconds: untilNext(after, input) };
 }

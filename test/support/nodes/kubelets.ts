@@ -6,6 +6,7 @@ import { Loop } from '../moco/loop.ts';
 import type { Access } from '../object-client.ts';
 import { type Cached, cached, type Watching } from '../watching.ts';
 import { Addresses } from './addresses.ts';
+import { nodeNames } from './cluster-objects.ts';
 import type { Pod } from './objects.ts';
 import { perform } from './perform.ts';
 import type { PodLooks } from './pod-looks.ts';
@@ -111,6 +112,7 @@ export class Kubelets {
       settings: settingsOf(namespace),
       now: { monotonicMilliseconds: world.monotonic(), wallMilliseconds: world.wall() },
       address: this.#addresses.of(uid),
+      nodes: nodeNames,
     };
     const isThere = (): boolean => this.uidOf(namespace, name) === uid;
     const look = this.#options.looks.look(pod, given, databases && ((one) => databases.mysqldReady(one)), isThere);

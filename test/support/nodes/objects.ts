@@ -14,6 +14,7 @@ export interface ObjectMeta {
 export interface Container {
   readonly name: string;
   readonly image?: string;
+  readonly args?: readonly string[];
   readonly resources?: Partial<Resources>;
   readonly resizePolicy?: readonly { readonly resourceName: string; readonly restartPolicy: string }[];
   /** Of an init container: `Always` for a sidecar. */
@@ -32,6 +33,8 @@ export interface Terminated {
   readonly startedAt: string;
   readonly finishedAt: string;
   readonly containerID: string;
+  /** The end of what it has printed, after an error alone (terminationMessagePolicy: FallbackToLogsOnError). */
+  readonly message?: string;
 }
 
 export interface ContainerStateStatus {

@@ -1,6 +1,5 @@
 import { mysqldContainer } from '../../../src/moco/names.ts';
 import { all, type Look } from '../carry-out.ts';
-import { nodeNames } from './cluster-objects.ts';
 import { FaultScript } from './fault-script.ts';
 import { kubeletStep } from './kubelet.ts';
 import type { Pod } from './objects.ts';
@@ -22,7 +21,7 @@ export class PodLooks {
    */
   *look(
     pod: Pod,
-    given: Pick<Parameters<typeof kubeletStep>[0], 'settings' | 'now' | 'address' | 'closed'>,
+    given: Pick<Parameters<typeof kubeletStep>[0], 'settings' | 'now' | 'address' | 'nodes' | 'closed'>,
     mysqldServes: ((pod: Pod) => boolean) | null,
     isThere: () => boolean,
   ): Look<PodWrite> {
@@ -34,7 +33,6 @@ export class PodLooks {
       memory,
       faults: this.faults.of(namespace, name, uid),
       mysqldServes: mysqldServes === null || (isShown(pod, memory) && mysqldServes(pod)),
-      nodes: nodeNames,
     });
     if (!(yield* all(step.writes))) return 'failed';
     if (isThere()) this.#memories.set(uid, step.memory);

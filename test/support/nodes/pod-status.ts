@@ -80,11 +80,13 @@ function shownResources({ limits, requests }: Resources): Partial<Resources> {
 }
 
 /** Kubernetes' own order of questions: a container that has never run keeps the pod Pending. */
-function phase({ containers, initContainers, stopped }: PodStatusInput): string {
+function phase({ pod, containers, initContainers, stopped }: PodStatusInput): string {
   if (stopped) {
     const isUnknown = ({ state }: ContainerMemory): boolean =>
       state.kind === 'terminated' && state.how.reason === unknownStatus;
-    return containers.some(isUnknown) ? 'Failed' : 'Succeeded';
+    const hasFailed = ({ state }: ContainerMemory): boolean => state.kind === 'terminated' && state.how.exitCode !== 0;
+    const fails = pod.spec.restartPolicy === 'Never' ? hasFailed : isUnknown;
+    return containers.some(fails) ? 'Failed' : 'Succeeded';
   }
   const neverRan = ({ state, last }: ContainerMemory): boolean => state.kind === 'waiting' && last === null;
   return initContainers.every(isDone) && !containers.some(neverRan) ? 'Running' : 'Pending';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Pod } from './objects.ts';
 import { PodStage } from './pod-stage.ts';
+import { printedVersion } from './run-once.ts';
 import type { NodesSettings } from './settings.ts';
 
 /** A pod that mounts these images on one node. */
@@ -44,6 +45,17 @@ describe('the nodes stand-in with a pod that runs once', () => {
     stage.pass(60_000);
     expect(stage.writes.filter(({ verb }) => verb === 'delete')).to.deep.equal([]);
     expect(stage.status.phase).to.equal('Succeeded');
+  });
+
+  it('passes on what a mysqld without a data directory has printed, and fails', () => {
+    const pod = fetcher([]);
+    const version = { name: 'version', image: 'mysql:1', args: ['--initialize', '--datadir=/dev/null/none'] };
+    const stage = stageOf({ ...pod, spec: { ...pod.spec, containers: [...pod.spec.containers, version] } }).pass(5_000);
+    expect(stage.status.phase).to.equal('Failed');
+    expect(stage.container('mysqld').state.terminated?.exitCode).to.equal(0);
+    const { exitCode, message } = stage.container('version').state.terminated ?? {};
+    expect(exitCode).to.equal(1);
+    expect(message).to.contain(`(mysqld ${printedVersion})`);
   });
 
   it('says in turn why it has no image, until it is available', () => {

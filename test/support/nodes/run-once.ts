@@ -1,6 +1,6 @@
 import { timestamp } from '../moment.ts';
 import { advance } from './advance.ts';
-import { type ContainerMemory, stopped, unknownStatus } from './container.ts';
+import { type ContainerMemory, stopped, terminated, unknownStatus } from './container.ts';
 import type { ContainerFault } from './faults.ts';
 import { type Pod } from './objects.ts';
 import { type KubeletStep, type Moving, type PodMemory, target } from './pod-memory.ts';
@@ -85,8 +85,21 @@ function moveContainer(container: ContainerMemory, isDue: boolean, input: Moving
     now,
     settings,
   );
-  return moved.state.kind === 'running' ? stopped(moved, now) : moved;
+  if (moved.state.kind !== 'running') return moved;
+  const args = pod.spec.containers.find(({ name }) => name === container.name)?.args ?? [];
+  if (!args.includes('--initialize')) return stopped(moved, now);
+  const how = { ...terminated(moved.state, 1, now), message: unusableDirectory };
+  return { ...moved, ready: false, state: { kind: 'terminated', how, until: null } };
 }
+
+/** The version of every mysqld that is asked for one. */
+export const printedVersion = '8.4.9';
+/** What mysqld prints if its data directory cannot be made (9.7.4). */
+const unusableDirectory = [
+  "mysqld: Can't create directory '/dev/null/none/' (OS errno 20 - Not a directory)",
+  `2026-11-28T23:15:48.263432Z 0 [System] [MY-013169] [Server] /usr/sbin/mysqld (mysqld ${printedVersion}) initializing of server in progress as process 1`,
+  '2026-11-28T23:15:48.272900Z 0 [ERROR] [MY-013236] [Server] The designated data directory /dev/null/none/ is unusable.',
+].join('\n');
 
 /** What keeps an image from being fetched. */
 function faultOf({ name }: ContainerMemory, { pod, faults, settings }: Moving): ContainerFault | null {

@@ -4,7 +4,7 @@ import type { ObjectClient } from '../object-client.ts';
 
 const backupPolicies: ResourceKind = { ...clusterKind, plural: 'backuppolicies', kind: 'BackupPolicy' };
 
-/** Of backups that nobody schedules before the next year, and that have nowhere to go. */
+/** For backups that are not scheduled before next year, and that have no destination. */
 export async function createBackupPolicy(client: ObjectClient, namespace: string, name: unknown): Promise<void> {
   const spec = {
     schedule: '0 0 1 1 *',

@@ -11,7 +11,7 @@ export async function freeNetwork(): Promise<number> {
     const network = first + ((from - first + tried) % (last - first + 1));
     if (await reserve(`127.${network}.0.1`)) return network;
   }
-  throw new Error('Expected a network of loopback addresses that nobody uses, found none');
+  throw new Error('Expected a network of loopback addresses that no process uses, found none');
 }
 
 /** Pinned until this process ends. */

@@ -13,7 +13,7 @@ import { certManagerDefinitions, installation } from './manifests.ts';
 export const mocoNamespace = 'moco-system';
 /** `--leader-election-id`, its default. */
 const leaseName = 'moco';
-/** What MOCO's agents expect of whoever calls them. */
+/** What MOCO's agents expect of a client. */
 const commonName = 'moco-controller';
 
 export interface MocoControllerOptions {

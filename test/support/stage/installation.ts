@@ -22,7 +22,7 @@ export interface InstallationOptions {
   /** Default: the policy if the API server supports it, else the webhook. */
   readonly admission?: OnDeleteAdmission;
   readonly partitionDriver?: 'moco' | 'own';
-  /** For certificates and logs; goes with whoever opened this. */
+  /** For certificates and logs; removed by the process that opened this. */
   readonly directory: string;
   readonly guard: Guard;
 }

@@ -41,11 +41,6 @@ export interface Tally {
   readonly defects: string[];
 }
 
-/**
- * An eviction that a budget has counted and that then found another version of the pod keeps the budget closed for two
- * minutes, which may happen more than once.
- */
-const patienceMilliseconds = 420_000;
 /** How long processes and moco-controller are left alone, and how long the latter is down. */
 const calm = { fromMilliseconds: 3000, toMilliseconds: 9000 } as const;
 const mocoStays = { fromMilliseconds: 2000, toMilliseconds: 10_000 } as const;
@@ -189,7 +184,6 @@ class Play {
     const beganAt = performance.now();
     const { name: namespace, replicas, images } = plan;
     const cluster = new RolloutCluster(this.#stage, this.#history, namespace);
-    cluster.patientFor(patienceMilliseconds);
     let lost: string | null = null;
     try {
       await cluster.create({ replicas });

@@ -23,8 +23,13 @@ const others = families.filter((family) => !toTheirEnd.includes(family));
 
 const membersOf = (family: Family): number => (family === 'scaling' || family === 'two-at-once' ? 5 : 3);
 
-/** Far more than they take, since a machine can be busy. */
-const patienceMilliseconds = 1_200_000;
+const leavingNodes: ReadonlySet<Family> = new Set(['leaving-nodes']);
+/** The family itself is the one with a rollout in which replicas leave as well. */
+const ofLeavingNodes = [
+  ['and no rollout', { begins: 'updated' }, {}],
+  ['where only the primary is moved', {}, { nodeMaintenance: 'Switchover' }],
+  ['where the rollout waits for them', {}, { rolloutsDuringMaintenance: 'Wait' }],
+] as const satisfies readonly (readonly [string, Partial<World>, Partial<World['policy']>])[];
 
 describe('every reachable state', () => {
   it('of one member keeps the invariants and makes progress with any number of faults', () => {
@@ -64,10 +69,16 @@ describe('every reachable state', () => {
     });
   }
 
+  for (const [name, wanted, settings] of ofLeavingNodes) {
+    it(`of 3 members keeps the invariants and makes progress without faults with leaving nodes, ${name}`, () => {
+      reachesTheGoal(worldOf(3, { ...coarse, faults: 0, families: leavingNodes, ...wanted }, settings));
+    });
+  }
+
   it('of 3 members keeps the invariants and makes progress where resizes meet maintenance windows', () => {
     explored.advances(worldOf(3, { ...coarse, faults: 0, families: new Set<Family>(['resize', 'maintenance']) }));
   });
-}).timeout(patienceMilliseconds);
+});
 
 describe('every state that is reached first', () => {
   it('of three members keeps the invariants with any number of faults', () => {
@@ -94,6 +105,13 @@ describe('every state that is reached first', () => {
     );
   });
 
+  it('of three members keeps the invariants with one fault where nodes are emptied, and no rollout', () => {
+    explored.keepsInvariants(
+      worldOf(3, { ...coarse, faults: 1, families: leavingNodes, begins: 'updated' }),
+      someStates,
+    );
+  });
+
   it('of five members keeps the invariants with one fault', () => {
     explored.keepsInvariants(worldOf(5, { ...coarse, faults: 1 }), manyStates);
   });
@@ -105,7 +123,7 @@ describe('every state that is reached first', () => {
       explored.keepsInvariants(worldOf(replicas, { ...coarse, faults: 1, families: chosen }), someStates);
     });
   }
-}).timeout(patienceMilliseconds);
+});
 
 describe('the explorations above', () => {
   for (const sentence of Object.keys(situations)) {

@@ -23,7 +23,8 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
       after[c.RESIZE + ordinal] = c.Resize.None;
       after[c.AGENTLESS] = (after[c.AGENTLESS] as number) & ~(1 << ordinal);
       if (health === Health.Missing) after[c.PREVENT] = (after[c.PREVENT] as number) & ~(1 << ordinal);
-      if (health === Health.Missing) after[c.CLAIMS] = (after[c.CLAIMS] as number) & ~(1 << ordinal);
+      // Its next pod is on a node that stays.
+      if (health === Health.Missing) after[c.LEAVING] = (after[c.LEAVING] as number) & ~(1 << ordinal);
       if (health === Health.Missing) after[c.BROKEN] = (after[c.BROKEN] as number) & ~(1 << ordinal);
       continue;
     }
@@ -34,7 +35,7 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
     if (health === Health.Young && !updated) after[c.HEALTH + ordinal] = Health.Serving;
     if (health === Health.Serving && updated && after[c.SETTLED + ordinal] === 0)
       after[c.HEALTH + ordinal] = Health.Young;
-    // A primary has nobody to follow.
+    // A primary follows no member.
     if (health === Health.Severed && ordinal === index) after[c.HEALTH + ordinal] = Health.Lagging;
     const behind = facts.isBehind(after, ordinal);
     if (behind && !facts.isBehind(before, ordinal)) after[c.GRACE] = 0;
@@ -84,7 +85,7 @@ function rememberPods(after: c.Cells, replicas: number): void {
   }
 }
 
-/** Once somebody leads again, it sends anew what was not applied. */
+/** Once there is a primary again, the member requests again what was not applied. */
 function keepRelayLog(after: c.Cells): void {
   const top = (after[c.TOP] as number) - 1;
   const index = after[c.INDEX] as number;

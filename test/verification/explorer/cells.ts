@@ -17,7 +17,7 @@ export const Health = {
   Starting: 1,
   /** mysqld has not run for more than a minute: an image is pulled, a volume attached. Slow, and not broken. */
   Idle: 2,
-  /** mysqld runs and follows nobody: it clones, or MOCO has still to configure it. It acknowledges nothing. */
+  /** mysqld runs and follows no member: it clones, or MOCO has still to configure it. It acknowledges nothing. */
   Up: 3,
   /** mysqld runs, follows and acknowledges, and is not ready: behind, or its agent is dead. */
   Lagging: 4,
@@ -33,7 +33,7 @@ export const Health = {
   Unreachable: 9,
   /** Has a deletionTimestamp; its mysqld still serves. */
   Terminating: 10,
-  /** Has a deletionTimestamp, and no mysqld, or one that nobody reaches. */
+  /** Has a deletionTimestamp, and no mysqld, or one that cannot be reached. */
   Ending: 11,
   /** Participates; a sidecar fails. */
   Impaired: 12,
@@ -49,7 +49,17 @@ export const Health = {
   Unpulled: 17,
 } as const;
 
-export const Demote = { None: 0, Ours: 1, Foreign: 2, MarkWithoutDemote: 3, OursForAnother: 4 } as const;
+export const Demote = {
+  None: 0,
+  Ours: 1,
+  Foreign: 2,
+  MarkWithoutDemote: 3,
+  OursForAnother: 4,
+  /** Ours, to move the primary off a node that is being taken out of service. */
+  OursForNode: 5,
+  /** What is left of that one after the switchover. */
+  MarkForNode: 6,
+} as const;
 
 /** MOCO's clustering loop, in its order: a switchover or failover, then configuring. */
 export const Phase = {
@@ -129,14 +139,14 @@ export function namesOf(values: Readonly<Record<string, number>>): readonly stri
  * Which read of a confirmation shows a cell: the first (the StatefulSet, the MySQLRollout and what the controller has written
  * down in it; the budgets), the second (the pods), the last (the MySQLCluster), the first and the last, or none.
  */
-type Read = 'around' | 'memory' | 'budget' | 'pods' | 'cluster' | 'both' | 'nobody';
+type Read = 'around' | 'memory' | 'budget' | 'pods' | 'cluster' | 'both' | 'none';
 type Width = number | ((world: World) => number);
 
 /** One cell, or one for each member. */
 export interface Declared {
   readonly at: number;
   readonly read: Read;
-  /** What its change means, in a story; nothing where nobody has to know. */
+  /** What a change of it means, in a story; `null` if stories need not mention it. */
   readonly say: ((value: number) => string | undefined) | null;
   /** How many bits it needs in a world, 0 where it does not vary. */
   readonly bits: (world: World) => number;
@@ -174,6 +184,10 @@ const unfolded =
   (bits: number): Width =>
   ({ folded }) =>
     folded ? 0 : bits;
+const remembersTries =
+  (bits: number): Width =>
+  ({ folded, families }) =>
+    folded && !families.has('leaving-nodes') ? 0 : bits;
 const remembers = ({ folded, badRevision, families }: World): boolean =>
   !folded || badRevision || families.has('new-pods');
 
@@ -184,7 +198,7 @@ const statusNames = ['Incomplete', 'Available, not Healthy', 'Healthy', 'Failed 
 const leadNames = [
   'writes are open',
   'writes are closed',
-  'nobody follows the new primary yet',
+  'no replica follows the new primary yet',
   'replicas follow the new primary',
 ];
 
@@ -207,15 +221,17 @@ export const REVISION = cellOfEach('pods', ({ families }) =>
 );
 /** Its role label agrees with the index. */
 export const SETTLED = cellOfEach('pods', 1);
-export const DEMOTE = cellOfEach('pods', ({ families }) => (families.has('template') ? 3 : 2));
+export const DEMOTE = cellOfEach('pods', ({ families }) =>
+  families.has('template') || families.has('leaving-nodes') ? 3 : 2,
+);
 
 // MOCO: what its status says, and where its clustering loop is.
 /** `status.currentPrimaryIndex`. */
 export const INDEX = cell('cluster', several, (value) => `MOCO moves the primary index to ${value}`);
-export const PHASE = cell('nobody', 3, (value) => `MOCO is ${phaseNames[value]}`);
+export const PHASE = cell('none', 3, (value) => `MOCO is ${phaseNames[value]}`);
 /** The member that a switchover goes to. */
-export const TO = cell('nobody', several);
-export const LEAD = cell('nobody', 2, (value) => leadNames[value]);
+export const TO = cell('none', several);
+export const LEAD = cell('none', 2, (value) => leadNames[value]);
 /** `Healthy` and `Available` as last written. */
 export const STATUS = cell('cluster', 2, (value) => `MOCO writes that the cluster is ${statusNames[value]}`);
 /** `syncedReplicas` as last written. */
@@ -227,7 +243,7 @@ export const GRACE = cell('pods', unfolded(1), onceTrue('failoverGraceSeconds pa
 /** A demotion has been there for switchoverTimeoutSeconds. */
 export const TIMEOUT = cell('pods', 1, onceTrue('switchoverTimeoutSeconds pass'));
 /** The next try of a switchover may come. */
-export const WAITED = cell('memory', unfolded(1), onceTrue('the next try may come'));
+export const WAITED = cell('memory', remembersTries(1), onceTrue('the next try may come'));
 /** The rollout has not moved for progressDeadlineSeconds. */
 export const STUCK = cell(
   'memory',
@@ -243,24 +259,26 @@ export const VERIFIED = cell(
 );
 /** Members that were down when they were taken, as bits. */
 export const TAKEN = cell('memory', (world) => (remembers(world) ? world.replicas : 0));
-export const TRIES = cell('memory', unfolded(2));
+export const TRIES = cell('memory', remembersTries(2));
 /** A step that has been written down and may still be done, however late: its kind, and its members as bits. */
-export const INTENT = cell('nobody', having('late-write', 3), (value) =>
-  value === 0 ? 'no intent is left' : 'an intent is written down, and its author dies or is slow',
+export const INTENT = cell(
+  'none',
+  ({ families }) => (families.has('late-write') ? (families.has('leaving-nodes') ? 4 : 3) : 0),
+  (value) => (value === 0 ? 'no intent is left' : 'an intent is written down, and its author dies or is slow'),
 );
-export const INTENDED = cell('nobody', of('late-write'));
+export const INTENDED = cell('none', of('late-write'));
 
 // Around them.
 /** The update revision of the StatefulSet. */
 export const TARGET = cell('around', having('template', 2), (value) => `the update revision is ${value}`);
 /** The template that the user wants, where it is another one. */
-export const WANTED = cell('nobody', having('template', 2), (value) => `the user asks for template ${value}`);
+export const WANTED = cell('none', having('template', 2), (value) => `the user asks for template ${value}`);
 export const STAGE = cell('both', having('template', 2), (value) =>
   value === Stage.Applied ? 'MOCO applies it' : undefined,
 );
-export const CHANGES = cell('nobody', having('template', 2));
+export const CHANGES = cell('none', having('template', 2));
 /** The revisions at which no member ever participates, a bit each from revision 1 on. */
-export const BAD = cell('nobody', ({ badRevision }) => (badRevision ? 1 : 0));
+export const BAD = cell('none', ({ badRevision }) => (badRevision ? 1 : 0));
 /** The PodDisruptionBudget, as last computed: it allows one more, and its status is that of its spec. */
 export const OPEN = cell('budget', having('budget', 1), (value) =>
   value === 1 ? 'the budget opens' : 'the budget closes',
@@ -290,15 +308,15 @@ export const SCALE = cell('both', having('scaling', 2), (value) =>
 );
 
 // Of the checker alone.
-export const FAULTS = cell('nobody', 0);
+export const FAULTS = cell('none', 0);
 /** Times the index has moved, where that is counted. */
-export const MOVES = cell('nobody', ({ countMoves }) => (countMoves ? 2 : 0));
+export const MOVES = cell('none', ({ countMoves }) => (countMoves ? 2 : 0));
 /** Participating members that a step of ours took while a bad revision was being rolled out, and that are not back, as bits. */
-export const LOST = cell('nobody', ({ badRevision, replicas }) => (badRevision ? replicas : 0));
+export const LOST = cell('none', ({ badRevision, replicas }) => (badRevision ? replicas : 0));
 
 /** What a cluster replicates from that has `spec.replicationSourceSecretName`; `None` where it has not. */
 export const UPSTREAM = cell(
-  'nobody',
+  'none',
   having('upstream', 2),
   (value) => `the upstream is ${value === Upstream.Away ? 'away' : 'back'}`,
 );
@@ -321,17 +339,17 @@ export const RESIZE = cellOfEach('pods', having('resize', 3), (value) => `is res
  * The replica, one more than its ordinal, that has received what nobody has applied and no other one has received. Nobody
  * serves as primary while there is one: MOCO's failover waits for its applier.
  */
-export const TOP = cell('nobody', having('relay-log', 3), (value) =>
-  value === 0 ? 'nobody is ahead any more' : `member ${value - 1} has received the most`,
+export const TOP = cell('none', having('relay-log', 3), (value) =>
+  value === 0 ? 'no member is ahead any more' : `member ${value - 1} has received the most`,
 );
 /** The mysqld of that replica has restarted since. Its threads are stopped, and its relay log is never applied. */
-export const HALTED = cell('nobody', having('relay-log', 1), onceTrue('the threads of that replica are stopped'));
+export const HALTED = cell('none', having('relay-log', 1), onceTrue('the threads of that replica are stopped'));
 /** Members whose node never comes back, as bits. */
-export const GONE = cell('nobody', of('relay-log'), asBits('members whose node never comes back'));
+export const GONE = cell('none', of('relay-log'), asBits('members whose node never comes back'));
 /** Members whose agent answers no probe until their pod is another one, as bits. */
-export const AGENTLESS = cell('nobody', of('agents'), asBits('members without an agent'));
+export const AGENTLESS = cell('none', of('agents'), asBits('members without an agent'));
 /** Replicas that MOCO fails to configure until their pod is another one, as bits. */
-export const BROKEN = cell('nobody', of('unconfigurable'), asBits('replicas that MOCO fails to configure'));
+export const BROKEN = cell('none', of('unconfigurable'), asBits('replicas that MOCO fails to configure'));
 /** Replicas are too far behind for a switchover. */
 export const DELAYED = cell('around', having('delay', 1), (value) =>
   value === 1 ? 'replicas are behind' : 'replicas have caught up',
@@ -355,7 +373,10 @@ export const WAITING = cell('memory', of('new-pods'), asBits('noted as waiting')
 export const NOTED = cell('memory', having('new-pods', 1));
 /** Members that started at the update revision without a step while they were held, as bits. */
 export const CREATED = cell('memory', of('new-pods'), asBits('noted as created while held'));
-/** Members whose pod a step has deleted so that they come back as what they were, as bits; as long as nobody has seen another pod. */
+/**
+ * Members whose pod a step has deleted so that they come back at their previous revision, as bits; until a new pod is
+ * seen.
+ */
 export const RESTORING = cell('memory', of('new-pods'));
 /** A person asks for the member of the highest ordinal to be given back its revision. */
 export const RESTORE = cell('around', asked('restores'), (value) =>
@@ -366,15 +387,19 @@ export const TOOK = cell('pods', of('new-pods'));
 export const BACK = cell('pods', of('new-pods'));
 /** Members whose mysqld has run at the update revision, on the data that they have, as bits. */
 export const RAN = cell('pods', of('new-pods'));
-export const EARLIER = cell('nobody', ({ families }) => (families.has('new-pods') && families.has('template') ? 2 : 0));
+export const EARLIER = cell('none', ({ families }) => (families.has('new-pods') && families.has('template') ? 2 : 0));
 /** Those of `CREATED` whose mysqld has been seen to have started since, in whichever pod, as bits. */
 export const STARTED = cell('memory', of('new-pods'), asBits('noted as started since'));
 
-/** Members whose claim is being deleted, as bits: the end of the pod destroys its data. */
-export const CLAIMS = cell('pods', of('claims'), asBits('members whose claim is being deleted'));
-
-/** Members whose node takes no pods and to which their volume ties them, as bits: no other pod of them runs. */
-export const CORDONED = cell('pods', of('cordons'), asBits('members whose node takes no pods'));
+/**
+ * Members on the node that is being taken out of service, as bits. Other nodes may run their next pods. One node at a
+ * time, with one member or two.
+ */
+export const LEAVING = cell(
+  'pods',
+  of('leaving-nodes'),
+  asBits('members on a node that is being taken out of service'),
+);
 
 export const cells: readonly Declared[] = declared;
 export const cellCount = next;

@@ -61,7 +61,7 @@ export function perform(
         after[c.RESIZE + ordinal] = after[c.REVISION + ordinal] === after[c.TARGET] ? c.Resize.None : c.Resize.Pending;
         break;
       case 'demote':
-        after[c.DEMOTE + ordinal] = c.Demote.Ours;
+        after[c.DEMOTE + ordinal] = verdict.rule === 'NodeLeaving' ? c.Demote.OursForNode : c.Demote.Ours;
         after[c.TIMEOUT] = 0;
         break;
       case 'undemote':
@@ -113,7 +113,7 @@ export function remember(verdict: Verdict, isDone: boolean, read: c.Cells, after
     }
   }
   const isNoted = read[c.NOTED] === 1;
-  // Nothing is begun where nobody is stale.
+  // Nothing begins if no member is stale.
   if (!isNoted && facts.count(read, n, isStale) === 0) {
     after[c.WAITING] = c.bit(n) - 1;
     return;

@@ -4,10 +4,9 @@ import { isConfirmed, kindsOf } from '../../../src/core/effects.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
 import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
 import { isDisruptive, type RestoreRule, type StepRule } from '../../../src/core/step.ts';
+import { violations } from '../../core/invariants.ts';
 import * as c from './cells.ts';
-import { type Declare, declared } from './declared-effects.ts';
 import type { Layout } from './layout.ts';
-import type { Effect } from './observed-effects.ts';
 import { StateTable } from './state-table.ts';
 import { policyOf, snapshotOf } from './view.ts';
 import type { World } from './world.ts';
@@ -36,15 +35,15 @@ export interface Verdict {
   readonly stale: number;
   readonly verified: boolean;
   readonly complete: boolean;
-  /** Updated members of which it says that somebody else has updated them while they were held, as bits. */
+  /** Updated members of which it says that another client has updated them while they were held, as bits. */
   readonly created: number;
-  /** What the step was declared to do. */
-  readonly effects: readonly Effect[];
+  /** What the judge of single decisions says against it, on what was read; `null` for nothing. */
+  readonly objection: string | null;
 }
 
 const readBy = (...reads: readonly c.Declared['read'][]): Uint8Array =>
   Uint8Array.from(c.cells.filter(({ read }) => reads.includes(read)).map(({ at }) => at));
-const unseen = readBy('nobody');
+const unseen = readBy('none');
 const ofTheCluster = readBy('cluster');
 const ofItsSurroundings = readBy('around', 'memory');
 
@@ -53,7 +52,6 @@ export class Decisions {
   readonly #world: World;
   readonly #layout: Layout;
   readonly #decide: Decide;
-  readonly #declare: Declare;
   readonly #seen: StateTable;
   /** Which of the verdicts, by the number of the facts. */
   #numbers = new Uint16Array(1 << 16);
@@ -63,11 +61,10 @@ export class Decisions {
   readonly #packed: Int32Array;
   readonly #shown = new Uint16Array(c.cellCount);
 
-  constructor(world: World, layout: Layout, decideWith: Decide = decide, declare: Declare = declared) {
+  constructor(world: World, layout: Layout, decideWith: Decide = decide) {
     this.#world = world;
     this.#layout = layout;
     this.#decide = decideWith;
-    this.#declare = declare;
     this.#seen = new StateTable(layout.words + 1);
     this.#key = new Int32Array(layout.words + 1);
     this.#packed = new Int32Array(layout.words);
@@ -85,7 +82,8 @@ export class Decisions {
     if (number >= 0) return this.#verdicts[this.#numbers[number] as number] as Verdict;
     const [snapshot, policy] = [snapshotOf(around, pods, last, this.#world), policyOf(around, this.#world)];
     const decision = this.#decide(snapshot, policy);
-    const verdict = verdictOf(decision, this.#declare(decision));
+    const [objection = null] = violations(snapshot, policy, decision);
+    const verdict = verdictOf(decision, objection);
     const text = JSON.stringify(verdict);
     let known = this.#byText.get(text);
     if (known === undefined) {
@@ -108,7 +106,7 @@ export class Decisions {
     const index = last[c.INDEX] as number;
     const sameIndex = pods[c.INDEX] === index;
     for (let ordinal = 0; ordinal < this.#world.replicas; ordinal++) {
-      // Whether it follows somebody is MOCO's to know.
+      // Only MOCO knows whether it follows another member.
       const health = shown[c.HEALTH + ordinal];
       if (health === c.Health.Missing) shown[c.REVISION + ordinal] = 0;
       if (health === c.Health.Severed) shown[c.HEALTH + ordinal] = c.Health.Lagging;
@@ -143,7 +141,7 @@ export class Decisions {
 const isTooEarly = ({ recreated }: Decision['members'][number]): boolean =>
   recreated?.as === 'updated' && recreated.because !== null;
 
-export function verdictOf(decision: Decision, effects: readonly Effect[] = []): Verdict {
+export function verdictOf(decision: Decision, objection: string | null = null): Verdict {
   const { step, hold, members, stale, verified, complete } = decision;
   const targets = 'targets' in step ? step.targets.reduce((bits, { ordinal }) => bits | c.bit(ordinal), 0) : 0;
   return {
@@ -163,6 +161,6 @@ export function verdictOf(decision: Decision, effects: readonly Effect[] = []): 
     verified,
     complete,
     created: members.reduce((bits, one) => bits | (one.updated && isTooEarly(one) ? c.bit(one.ordinal) : 0), 0),
-    effects,
+    objection,
   };
 }

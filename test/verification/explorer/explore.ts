@@ -9,7 +9,6 @@ import { Frontier } from './frontier.ts';
 import { type Invariant, judge, judgeState, type Wanted } from './judge.ts';
 import { Layout } from './layout.ts';
 import { judgeStrategy } from './new-pods.ts';
-import { observed, undeclared } from './observed-effects.ts';
 import { isAround, isFirstRead, isLastRead } from './reads.ts';
 import { StateTable } from './state-table.ts';
 import { moco, Successors } from './successors.ts';
@@ -25,6 +24,13 @@ const intents: readonly Verdict['kind'][] = [
   'resizeInPlace',
   'restore',
 ];
+
+/** After the kinds: a demotion with the mark of a leaving node. */
+const demotesForNode = intents.length + 1;
+
+/** What is written down of the step. */
+const codeOf = ({ kind, rule }: Verdict): number =>
+  kind === 'demote' && rule === 'NodeLeaving' ? demotesForNode : intents.indexOf(kind) + 1;
 
 /** Of an intent that is carried out late. */
 const nothing: Verdict = {
@@ -43,7 +49,7 @@ const nothing: Verdict = {
   verified: false,
   complete: false,
   created: 0,
-  effects: [],
+  objection: null,
 };
 
 const isTaken = ({ targets }: Verdict, member: number): boolean => member >= 0 && (targets & c.bit(member)) !== 0;
@@ -71,7 +77,6 @@ export class Exploration {
   #transitions = 0;
   #races = 0;
   #steps = 0;
-  #outages = 0;
   #found: Counterexample | null = null;
   #at = 0;
   readonly #frontier = new Frontier();
@@ -87,7 +92,7 @@ export class Exploration {
     this.world = world;
     this.layout = new Layout(world);
     this.table = new StateTable(this.layout.words);
-    this.decisions = new Decisions(world, this.layout, broken.decide, broken.declare);
+    this.decisions = new Decisions(world, this.layout, broken.decide);
     this.#broken = broken;
     const { wanted } = broken;
     this.#isWanted = (invariant) => wanted === undefined || invariant === wanted;
@@ -116,7 +121,6 @@ export class Exploration {
       transitions: this.#transitions,
       races: this.#races,
       steps: this.#steps,
-      outages: this.#outages,
       decisions: this.decisions.asked,
       finished: this.#at < 0 && this.#found === null,
       counterexample: this.#found,
@@ -168,6 +172,7 @@ export class Exploration {
   #visit(zero: c.Cells, again = false): void {
     const { world, decisions } = this;
     const now = decisions.of(zero, zero, zero);
+    if (now.objection !== null && this.#isWanted('facts')) return this.#find('facts', [zero], now);
     const wrong = judgeState(now, zero, world);
     if (wrong !== null && this.#isWanted(wrong)) return this.#find(wrong, [zero], now);
     environmentMoves(zero, world, this.#first);
@@ -282,7 +287,6 @@ export class Exploration {
     if (twice && this.#isWanted('I1')) return this.#find('I1', path, verdict);
     this.#steps++;
     perform(verdict, now, this.#after, this.world, taken, path[0]);
-    if (verdict.disruptive) this.#observe(verdict, path);
     // Whoever decided while the primary served is not to blame for what its death has made of the step.
     if ((path[0] as c.Cells)[c.TOP] === 0 && isTaken(verdict, (now[c.TOP] as number) - 1)) this.#after[c.TOP] = 0;
     if (now[c.INTENT] !== 0 && verdict.disruptive) {
@@ -297,26 +301,10 @@ export class Exploration {
     return unconfirmed === 'StatefulSet' ? changesStatefulSet(verdict) : unconfirmed;
   }
 
-  /** What the step has done, and would have done at every moment since it was decided, is what it was declared to do. */
-  #observe(verdict: Verdict, path: readonly c.Cells[]): void {
-    const { world } = this;
-    const now = path.at(-1) as c.Cells;
-    const effects = observed(now, this.#after, world);
-    if (effects.some(({ kind, member }) => kind === 'leavesService' && member === now[c.INDEX])) this.#outages++;
-    const hidden = undeclared(effects, verdict.effects).filter(({ kind, member }) =>
-      path.every((cells) => {
-        const then = new Uint16Array(c.cellCount);
-        perform(verdict, cells, then, world, 0);
-        return observed(cells, then, world).some((effect) => effect.kind === kind && effect.member === member);
-      }),
-    );
-    if (hidden.length > 0 && this.#isWanted('effects')) this.#find('effects', path, verdict);
-  }
-
   /** Written down, and then its author dies or its request is slow. */
   #intend(verdict: Verdict, at: c.Cells): void {
     this.#after.set(at);
-    this.#after[c.INTENT] = intents.indexOf(verdict.kind) + 1;
+    this.#after[c.INTENT] = codeOf(verdict);
     this.#after[c.INTENDED] = verdict.targets;
     // The status that carries the intent carries these too.
     if (verdict.rule === 'MemberDown') this.#after[c.TAKEN] = (this.#after[c.TAKEN] as number) | verdict.targets;
@@ -328,8 +316,9 @@ export class Exploration {
   #lateWrite(zero: c.Cells): void {
     const targets = zero[c.INTENDED] as number;
     if (targets === 0) return;
-    const kind = intents[(zero[c.INTENT] as number) - 1] as Verdict['kind'];
-    const rule = kind === 'delete' ? 'MemberNotParticipating' : null;
+    const isForNode = zero[c.INTENT] === demotesForNode;
+    const kind = isForNode ? 'demote' : (intents[(zero[c.INTENT] as number) - 1] as Verdict['kind']);
+    const rule = isForNode ? 'NodeLeaving' : kind === 'delete' ? 'MemberNotParticipating' : null;
     const partition = kind === 'setPartition' ? (zero[c.PARTITION] as number) - 1 : -1;
     const verdict: Verdict = { ...nothing, kind, targets, rule, partition, demoted: kind === 'undemote' };
     if (this.#broken.unconditional) {

@@ -62,13 +62,6 @@ export function unconfigurable(cells: c.Cells, replicas: number): number | null 
 export const isUnconfigurable = (cells: c.Cells, ordinal: number): boolean =>
   ((cells[c.BROKEN] as number) & (1 << ordinal)) !== 0;
 
-/** An address of the Service of its role: Ready, labelled, and no container about to restart. */
-export function hasEndpoint(cells: c.Cells, ordinal: number): boolean {
-  const health = healthOf(cells, ordinal);
-  const ready = health === Health.Serving || health === Health.Young;
-  return ready && cells[c.SETTLED + ordinal] === 1 && !restarts(cells, ordinal);
-}
-
 /** The kubelet has still to restart a container of it, whose image an update in place has changed. */
 export function restarts(cells: c.Cells, ordinal: number): boolean {
   return ((cells[c.RESTARTING] as number) & (1 << ordinal)) !== 0;
@@ -85,7 +78,7 @@ export function isProtected(cells: c.Cells, ordinal: number): boolean {
   return ((cells[c.PREVENT] as number) & (1 << ordinal)) !== 0;
 }
 
-/** Container mysqld is ready, or leads while its upstream is away, and nobody has anything against the pod. */
+/** Container mysqld is ready, or leads while its upstream is away, and no condition speaks against the pod. */
 export function participates(cells: c.Cells, ordinal: number): boolean {
   const health = healthOf(cells, ordinal);
   const ready = health === Health.Serving || health === Health.Young || health === Health.Impaired;
@@ -163,7 +156,9 @@ export function recovers(cells: c.Cells, ordinal: number): boolean {
   return health === Health.Recovering || health === Health.Hanging;
 }
 
-/** Its I/O thread takes what the primary commits, or it is the primary: the truth, which nobody outside MySQL can see. */
+/**
+ * Its I/O thread takes what the primary commits, or it is the primary: the truth, which is not visible outside MySQL.
+ */
 export function acknowledges(cells: c.Cells, ordinal: number): boolean {
   if (participates(cells, ordinal)) return true;
   // One that is updated may, and is never to be counted on before it participates.
@@ -177,7 +172,7 @@ export function isBehind(cells: c.Cells, ordinal: number): boolean {
   return runs && !isErrant(cells, ordinal) && !leadsFromElsewhere(cells, ordinal);
 }
 
-/** Its pod is about to go, or has gone, whoever has taken it. */
+/** Its pod is about to go, or has gone, for any reason. */
 export function isGoing(cells: c.Cells, ordinal: number): boolean {
   const health = healthOf(cells, ordinal);
   const lost = health === Health.Unreachable || health === Health.Failed;
@@ -258,8 +253,12 @@ const isWellReady = (cells: c.Cells, ordinal: number): boolean => {
 /** Somebody's setting that this member be primary no more, MOCO's to fulfil. */
 export function isDemoted(cells: c.Cells, ordinal: number): boolean {
   const demote = cells[c.DEMOTE + ordinal];
-  return demote !== c.Demote.None && demote !== c.Demote.MarkWithoutDemote;
+  return demote !== c.Demote.None && !isMarkAlone(demote as number);
 }
+
+/** `demote` is gone, and our mark next to it is left. */
+export const isMarkAlone = (demote: number): boolean =>
+  demote === c.Demote.MarkWithoutDemote || demote === c.Demote.MarkForNode;
 
 /**
  * The primary is away, or serves while MOCO does not say so, or a member runs without participating: failoverGraceSeconds

@@ -67,19 +67,25 @@ export function familyMoves(cells: c.Cells, world: World, out: Successors, fails
   if (has('relay-log')) applies(cells, out);
   if (has('agents') && cells[c.AGENTLESS] === 0) agentsDie(cells, n, out, fails);
   if (has('delay')) set(c.DELAYED, 1 - (cells[c.DELAYED] as number), cells[c.DELAYED] === 1 ? benign : 0);
-  if (has('claims') && cells[c.CLAIMS] === 0) {
-    for (let ordinal = 0; ordinal < n; ordinal++) {
-      if (!facts.isMissing(cells, ordinal)) set(c.CLAIMS, c.bit(ordinal), 0);
-    }
-  }
-  if (has('cordons')) {
-    if (cells[c.CORDONED] !== 0) set(c.CORDONED, 0, benign);
-    else for (let ordinal = 0; ordinal < n; ordinal++) set(c.CORDONED, c.bit(ordinal), 0);
-  }
+  if (has('leaving-nodes')) nodeMoves(cells, n, out);
   if (has('late-write') && cells[c.INTENT] !== 0) {
     // Whoever wrote the intent has died, or its request is still on the way.
     const invalidated = set(c.INTENT, 0, benign);
     invalidated[c.INTENDED] = 0;
+  }
+}
+
+/** Somebody begins to empty a node with one member or two, or lets it stay. Nothing is to count on that. */
+function nodeMoves(cells: c.Cells, n: number, out: Successors): void {
+  if (cells[c.LEAVING] !== 0) {
+    out.add(cells, 0)[c.LEAVING] = 0;
+    return;
+  }
+  for (let one = 0; one < n; one++) {
+    for (let other = one; other < n; other++) {
+      if (facts.isMissing(cells, one) || facts.isMissing(cells, other)) continue;
+      out.add(cells, 0)[c.LEAVING] = c.bit(one) | c.bit(other);
+    }
   }
 }
 
@@ -179,7 +185,7 @@ const ofOneRevision = [
 function newRevision(next: c.Cells, revision: number): void {
   if (next[c.NOTED] === 1) next[c.EARLIER] = next[c.TARGET] as number;
   next[c.TARGET] = revision;
-  // What the pods were that are gone nobody can see any more, nor who was to come back.
+  // The state no longer shows what the missing pods were, nor which members were to come back.
   for (let ordinal = 0; ordinal < c.mostMembers; ordinal++) {
     if (facts.isMissing(next, ordinal) && facts.has(next[c.BACK], ordinal))
       next[c.TOOK] = (next[c.TOOK] as number) | c.bit(ordinal);

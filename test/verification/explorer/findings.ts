@@ -1,13 +1,10 @@
 import type * as c from './cells.ts';
 import type { Decide, Verdict } from './decisions.ts';
-import type { Declare } from './declared-effects.ts';
 import type { Invariant } from './judge.ts';
 
 /** A controller that is wrong on purpose, and what is then to be found. */
 export interface Broken {
   readonly decide?: Decide;
-  /** What its steps are said to do. */
-  readonly declare?: Declare;
   /** Acts on what it once decided, however long ago; or only where it changes the StatefulSet alone. */
   readonly unconfirmed?: boolean | 'StatefulSet';
   /** Reads the pods before what says which of them are stale, or beside it. */
@@ -39,8 +36,6 @@ export interface Findings {
   /** Disruptions whose condition ceased to hold between their confirmation and their commit. */
   readonly races: number;
   readonly steps: number;
-  /** Steps that take the primary out of its Service before another one leads. */
-  readonly outages: number;
   /** Different sets of facts that were decided on. */
   readonly decisions: number;
   /** Every state has been looked at. */

@@ -20,15 +20,17 @@ export function fold(cells: c.Cells, world: World): void {
     if (families.has('new-pods') && labelled && facts.isUpdated(cells, ordinal) && facts.participates(cells, ordinal))
       cells[c.SETTLED + ordinal] = 1;
     const health = facts.healthOf(cells, ordinal);
-    // Waiting out minReadySeconds only forbids, but for what comes of a revision that nobody has verified.
+    // Waiting until minReadySeconds have passed only forbids steps, except for a revision that no member has verified.
     const verifies = families.has('new-pods') && cells[c.VERIFIED] === 0;
     if (health === Health.Young && !verifies) cells[c.HEALTH + ordinal] = Health.Serving;
   }
   // The parts of a configuration that MOCO has begun: each can come at any time (`anyTime` in moco-moves.ts).
   if ((cells[c.PHASE] as number) >= Phase.Repointing) cells[c.PHASE] = Phase.Watching;
-  // Failed switchovers only forbid the next one.
-  cells[c.TRIES] = 0;
-  cells[c.WAITED] = 0;
+  // Failed switchovers only forbid the next one. A primary on a leaving node is different: the rollout goes on beside it.
+  if (!families.has('leaving-nodes')) {
+    cells[c.TRIES] = 0;
+    cells[c.WAITED] = 0;
+  }
   if (world.badRevision || families.has('new-pods')) return;
   // A revision that is not yet verified only forbids, and what was taken while it was down only allows what it allows.
   cells[c.VERIFIED] = 1;

@@ -60,9 +60,6 @@ function mayAlso(verdict: Verdict, folded: Exploration, cells: c.Cells): boolean
 const states = Number(process.env['STATES'] ?? 10_000);
 const onlySoaked: readonly Family[] = process.env['STATES'] === undefined ? ['template'] : [];
 
-/** Far more than they take, since a machine can be busy. */
-const patienceMilliseconds = 600_000;
-
 describe('folding loses no state', () => {
   const coarse = { detail: 'coarse', badRevision: false } as const;
 
@@ -75,7 +72,7 @@ describe('folding loses no state', () => {
     expect(lost({ ...coarse, faults: 1 }, 3, 3 * states)).to.deep.equal([]);
   });
 
-  it('of three members whose pods somebody else deletes, within a limit of states', () => {
+  it('of three members whose pods another client deletes, within a limit of states', () => {
     const chosen: ReadonlySet<Family> = new Set(['new-pods']);
     expect(lost({ ...coarse, faults: 1, families: chosen }, 3, states / 2)).to.deep.equal([]);
   });
@@ -107,4 +104,4 @@ describe('folding loses no state', () => {
     }
     expect(missing).to.be.greaterThan(0);
   });
-}).timeout(patienceMilliseconds);
+});

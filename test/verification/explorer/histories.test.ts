@@ -2,9 +2,6 @@ import { always, beginning, endsAfterFaults, endsWithoutFaults, goesAsPlanned } 
 
 // Thousands of histories of a rollout in a closed loop; as many as PROPERTY_RUNS says in a longer run.
 
-/** Far more than they take, since a machine can be busy. */
-const patienceMilliseconds = 7_200_000;
-
 describe('thousands of random rollouts', () => {
   it('end without faults, replicas first in descending order, with one switchover at most', () => {
     always(500, beginning, endsWithoutFaults);
@@ -17,4 +14,4 @@ describe('thousands of random rollouts', () => {
   it('take exactly the steps of their plan', () => {
     always(500, beginning, goesAsPlanned);
   });
-}).timeout(patienceMilliseconds);
+});

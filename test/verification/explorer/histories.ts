@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import type { Decision } from '../../../src/core/decision.ts';
 import { defaultPolicy, type MaxUnavailable, type RolloutPolicy } from '../../../src/core/policy.ts';
 import { plan } from '../../../src/plan/rollout-plan.ts';
+import { propertyParameters } from '../../support/property-parameters.ts';
 import * as c from './cells.ts';
 import * as facts from './facts.ts';
 import { Play } from './play.ts';
@@ -11,7 +12,6 @@ import { beginnings, type Family, type World, worldOf } from './world.ts';
 // Random histories of the controller in the explorer's model. They go where no exploration can: up to nine members, any
 // maxUnavailable, any number of families at once, many templates.
 
-const { PROPERTY_RUNS, SEED, REPLAY_PATH } = process.env;
 /** How often a long run says how far it is. */
 const historiesBetweenReports = 5_000;
 
@@ -20,7 +20,8 @@ const historiesBetweenReports = 5_000;
  * REPLAY_PATH set.
  */
 export function always<T>(histories: number, drawn: fc.Arbitrary<T>, holds: (drawn: T) => void): void {
-  const numRuns = Number(PROPERTY_RUNS ?? histories);
+  const parameters = propertyParameters(histories);
+  const { numRuns = histories } = parameters;
   let done = 0;
   fc.assert(
     fc.property(drawn, (given) => {
@@ -28,11 +29,7 @@ export function always<T>(histories: number, drawn: fc.Arbitrary<T>, holds: (dra
       done++;
       if (done % historiesBetweenReports === 0 && done < numRuns) console.log(`      ${done} of ${numRuns} histories`);
     }),
-    {
-      numRuns,
-      ...(SEED === undefined ? {} : { seed: Number(SEED) }),
-      ...(REPLAY_PATH === undefined ? {} : { path: REPLAY_PATH }),
-    },
+    parameters,
   );
 }
 
@@ -59,7 +56,7 @@ const drawnFamilies = [
   'recovery',
 ] as const;
 
-/** From one member to nine; whoever is primary, whatever may be away at once. */
+/** From one member to nine, with any of them as primary, and any of them unavailable at the same time. */
 export const beginning: fc.Arbitrary<Beginning> = fc.constantFrom(1, 3, 5, 7, 9).chain((replicas) =>
   fc.record({
     replicas: fc.constant(replicas),

@@ -1,7 +1,9 @@
+import { candidates, lowest } from '../../support/moco/decisions.ts';
 import * as c from './cells.ts';
 import type { Verdict } from './decisions.ts';
 import * as facts from './facts.ts';
 import { foldsReplication } from './fold.ts';
+import { clusteringFacts } from './moco-moves.ts';
 import { judgeNewPods } from './new-pods.ts';
 import { membersBeforeScaling, type World } from './world.ts';
 
@@ -18,25 +20,25 @@ export type Invariant =
   | 'I5'
   | 'I7'
   | 'I8'
-  | 'I11'
-  | 'I12'
   | 'I17'
   | 'I18'
   | 'I20'
   | 'I21'
-  | 'I25'
-  | 'I26'
   | 'sequence'
   | 'behind'
   | 'I27'
-  | 'effects'
+  | 'I29'
+  /** `violations()` objects to a decision on a state that was read in one moment. */
+  | 'facts'
   | 'setting'
   | 'protected'
   | 'recovering'
   | 'backup'
   | 'creation'
   | 'slow'
-  /** A member that somebody else has taken, and that is held, may come back updated after a decision. */
+  /** A member at work is updated on a node that stays while the rollout is to wait for the nodes of others. */
+  | 'nodes'
+  /** A member that another client has taken, and that is held, may come back updated after a decision. */
   | 'lost'
   /** A member that has worked at the update revision may come back at another one after a decision. */
   | 'back'
@@ -183,7 +185,9 @@ const noBackup: Condition = ({ cells, verdict: { kind, rule } }) =>
 
 const isPrimary: Condition = ({ cells, target }) => target === cells[c.INDEX];
 
-/** A member fits into what is left of the window. Where nobody leads writes have stopped, and every step is a repair. */
+/**
+ * A member fits into what is left of the window. Without a primary, writes have stopped, and every step is a repair.
+ */
 const fits: Condition = ({ cells, target }) =>
   cells[c.WINDOW] !== c.Window.Closed ||
   !facts.participates(cells, target) ||
@@ -208,13 +212,6 @@ const resizesAlone: Condition = ({ cells, n, target }) =>
 /** The kubelet has made its resize. */
 const hasItsResources: Condition = ({ cells, target }) => cells[c.RESIZE + target] === c.Resize.Done;
 
-/** Something but its pod keeps its data. */
-const keepsData: Condition = ({ cells, target }) => !facts.has(cells[c.CLAIMS], target);
-
-/** Another pod of it can run, or it does no work anyway. */
-const comesBack: Condition = ({ cells, target, verdict }) =>
-  verdict.rule === 'MemberDown' || !facts.has(cells[c.CORDONED], target);
-
 /** Its next pod starts at the update revision. */
 const comesUpUpdated: Condition = ({ cells }) => !facts.keepsRevisions(cells);
 
@@ -227,15 +224,62 @@ const doesNotWork: Condition = ({ cells, target }) => !facts.participates(cells,
 
 /** Its data are as they were before, or the person who asks knows that they are not. */
 const mayGoBack: Condition = ({ cells, target, world }) => {
-  // Of a pod that was gone before anybody could look nobody knows whether its mysqld has run.
+  // If a pod was gone before it was observed, it is unknown whether its mysqld has run.
   const isKnown = facts.hasRun(cells, target) || facts.has(cells[c.STARTED], target);
   return !(facts.has(cells[c.RAN], target) && isKnown) || (cells[c.RESTORE] === 1 && target === world.replicas - 1);
 };
 
-/** What is done to a member: of updates in place, with the resizes of a world, only the label is left. */
-type Deed = 'delete' | 'evict' | 'setPartition' | 'demote' | 'resize' | 'label' | 'restart' | 'restore';
+/** Its node is being taken out of service, and the setting asks for that. */
+const nodeLeaves: Condition = ({ cells, target, world, verdict: { kind } }) => {
+  const { nodeMaintenance } = world.policy;
+  const isAsked = nodeMaintenance === 'Evacuate' || (nodeMaintenance === 'Switchover' && kind === 'demote');
+  return isAsked && facts.has(cells[c.LEAVING], target);
+};
 
-/** Its pod goes. */
+/** The replica that MOCO would choose stays on its node. */
+const nextStays: Condition = ({ cells, world }) => {
+  const next = lowest(candidates(clusteringFacts(cells, world)));
+  return next !== null && !facts.has(cells[c.LEAVING], next);
+};
+
+/** Its next pod starts at the revision that it has. */
+const keepsItsRevision: Condition = (moment) => {
+  const { cells, target } = moment;
+  if (facts.isUpdated(cells, target)) return !facts.keepsRevisions(cells);
+  return comesUpAsItWas(moment) && cells[c.CURRENT] === cells[c.REVISION + target];
+};
+
+/** Every other member works, however many replicas may be away for a rollout. */
+const othersServe: Condition = (moment) =>
+  moment.world.families.has('two-at-once') || others(moment, facts.participates) === moment.n - 1;
+
+const notPaused: Condition = ({ cells }) => cells[c.PAUSED] === 0;
+
+/** The rollout waits for the nodes of others, if it is to. Without a primary, every step is a repair. */
+const nodesDone: Condition = ({ cells, target, world }) =>
+  world.policy.rolloutsDuringMaintenance === 'Proceed' ||
+  cells[c.LEAVING] === 0 ||
+  facts.has(cells[c.LEAVING], target) ||
+  !facts.isWell(cells, target) ||
+  !facts.participates(cells, cells[c.INDEX] as number);
+
+/**
+ * What is done to a member: of updates in place, with the resizes of a world, only the label is left. For its node alone a
+ * replica leaves, and a primary moves off.
+ */
+type Deed =
+  | 'delete'
+  | 'evict'
+  | 'setPartition'
+  | 'demote'
+  | 'resize'
+  | 'label'
+  | 'restart'
+  | 'restore'
+  | 'leave'
+  | 'moveOff';
+
+/** Its pod goes, for its update. */
 const takesPod: readonly Deed[] = ['delete', 'evict', 'setPartition'];
 /** So it does in the end. */
 const takes: readonly Deed[] = [...takesPod, 'demote'];
@@ -243,17 +287,19 @@ const takes: readonly Deed[] = [...takesPod, 'demote'];
 const updates: readonly Deed[] = [...takes, 'resize', 'label', 'restart'];
 /** While another one may. */
 const inSequence: readonly Deed[] = ['evict', 'demote', 'resize', 'restart'];
+const forNode: readonly Deed[] = ['leave', 'moveOff'];
 const keepsStrategy: readonly Deed[] = updates.filter((deed) => deed !== 'setPartition');
 
 /** Each invariant with its condition and the deeds that it is asked of. */
 const laws: readonly (readonly [invariant: Invariant, holds: Condition, of: readonly Deed[]])[] = [
-  ['I2', quorumStays, takesPod],
-  ['I2', fullHouse, ['demote', 'restart']],
+  ['I2', quorumStays, [...takesPod, 'leave']],
+  ['I2', fullHouse, ['demote', 'restart', 'moveOff']],
+  ['I2', othersServe, ['leave']],
   ['I2b', floorStays, ['delete']],
-  ['I3', handedOver, ['delete', 'evict']],
+  ['I3', handedOver, ['delete', 'evict', 'leave']],
   ['I3', handedOverForAgent, ['restart']],
   ['I3', rolesRest, ['restart']],
-  ['I3', isPrimary, ['demote']],
+  ['I3', isPrimary, ['demote', 'moveOff']],
   ['I4', notWell, ['delete']],
   ['I5', stale, updates],
   ['I17', works, ['label']],
@@ -262,20 +308,23 @@ const laws: readonly (readonly [invariant: Invariant, holds: Condition, of: read
   ['I17', hasItsResources, ['label']],
   ['I18', fits, [...takesPod, 'resize', 'restart']],
   ['I18', fitsTogether, ['demote']],
-  ['I20', relayLogStays, [...takesPod, 'restore']],
+  ['I20', relayLogStays, [...takesPod, 'leave', 'restore']],
   ['I21', keepsAddress, ['restart']],
-  ['I25', keepsData, [...takes, 'restore']],
-  ['I26', comesBack, takes],
-  ['I27', othersReceived, ['evict']],
-  ['sequence', othersDone, inSequence],
-  ['behind', caughtUp, takes],
+  ['I27', othersReceived, ['evict', 'leave']],
+  ['I29', nodeLeaves, forNode],
+  ['I29', nextStays, ['moveOff']],
+  ['I29', keepsItsRevision, ['leave']],
+  ['nodes', nodesDone, updates],
+  ['sequence', othersDone, [...inSequence, ...forNode]],
+  ['behind', caughtUp, [...takes, 'moveOff']],
   ['setting', configured, updates],
-  ['setting', approvedToMove, takes],
-  ['setting', nobodyOlder, takes],
-  ['protected', unprotected, [...takesPod, 'restart', 'restore']],
+  ['setting', notPaused, forNode],
+  ['setting', approvedToMove, [...takes, 'moveOff']],
+  ['setting', nobodyOlder, [...takes, 'moveOff']],
+  ['protected', unprotected, [...takesPod, 'leave', 'restart', 'restore']],
   ['recovering', notRecovering, ['delete', 'setPartition']],
-  ['backup', noBackup, ['delete', 'evict', 'demote', 'restart']],
-  ['creation', nobodyMissing, ['delete', 'evict', 'restore']],
+  ['backup', noBackup, ['delete', 'evict', 'demote', 'restart', ...forNode]],
+  ['creation', nobodyMissing, ['delete', 'evict', 'leave', 'restore']],
   ['kept', comesUpUpdated, keepsStrategy],
   ['restored', updated, ['restore']],
   ['restored', doesNotWork, ['restore']],
@@ -284,15 +333,17 @@ const laws: readonly (readonly [invariant: Invariant, holds: Condition, of: read
 ];
 
 const lawsOf: ReadonlyMap<Deed, typeof laws> = new Map(
-  [...updates, 'restore' as const].map((deed) => [deed, laws.filter(([, , of]) => of.includes(deed))]),
+  [...updates, ...forNode, 'restore' as const].map((deed) => [deed, laws.filter(([, , of]) => of.includes(deed))]),
 );
 
 /** `null` for what takes no member and gives it nothing. */
-function deedOf({ kind }: Verdict, { policy, families }: World): Deed | null {
+function deedOf({ kind, rule }: Verdict, { policy, families }: World): Deed | null {
   switch (kind) {
-    case 'delete':
     case 'evict':
+      return rule === 'NodeLeaving' ? 'leave' : kind;
     case 'demote':
+      return rule === 'NodeLeaving' ? 'moveOff' : kind;
+    case 'delete':
     case 'restore':
       return kind;
     case 'resizeInPlace':
@@ -372,7 +423,6 @@ function withErrantOf(now: c.Cells, cells: c.Cells): c.Cells {
 
 /** What has to be true of a state and of what is decided on it, read without anything in between. */
 export function judgeState(verdict: Verdict, cells: c.Cells, world: World): Invariant | null {
-  if (verdict.kind === 'none' && verdict.hold === null && verdict.stale > 0) return 'I11';
   if ((cells[c.MOVES] as number) > 1) return 'I8';
   if (world.countMoves && cells[c.MOVES] === 1 && world.policy.partition > 0) return judgeKept(cells, world);
   if (
@@ -381,12 +431,7 @@ export function judgeState(verdict: Verdict, cells: c.Cells, world: World): Inva
     facts.count(cells, world.replicas, hasFailed) === 0
   )
     return 'slow';
-  if (world.families.has('new-pods')) {
-    const wrong = judgeNewPods(verdict, cells, world);
-    if (wrong !== null) return wrong;
-  }
-  const overdue = demotionOverdue(cells, world);
-  return overdue && verdict.kind !== 'undemote' ? 'I12' : null;
+  return world.families.has('new-pods') ? judgeNewPods(verdict, cells, world) : null;
 }
 
 /** A revision fails where mysqld of one of its members has ended, or a sidecar fails, and not where one is slow to start. */
@@ -402,44 +447,4 @@ const endsUp = (cells: c.Cells, ordinal: number): boolean => endings.has(facts.h
 function judgeKept(cells: c.Cells, world: World): Invariant | null {
   const kept = facts.count(cells, world.policy.partition, (at, ordinal) => facts.isUpdated(at, ordinal)) > 0;
   return kept ? 'I8' : null;
-}
-
-/** A demotion of ours whose reason is gone. */
-function demotionOverdue(cells: c.Cells, world: World): boolean {
-  const n = facts.replicasOf(cells, world);
-  for (let ordinal = 0; ordinal < n; ordinal++) {
-    const demote = cells[c.DEMOTE + ordinal];
-    const isMark = demote === c.Demote.MarkWithoutDemote;
-    if (!isMark && demote !== c.Demote.Ours && demote !== c.Demote.OursForAnother) continue;
-    if (cells[c.PAUSED] === 1 || (!isMark && cells[c.TIMEOUT] === 1)) return true;
-    // A mark alone goes with its pod, where that is the next to go.
-    if (!isMark && ordinal !== cells[c.INDEX]) {
-      if (!rolesMove(cells, n)) return true;
-      continue;
-    }
-    // Which revision is wanted, and who is due, is not known before Kubernetes has looked at the newest template.
-    if (cells[c.STAGE] === c.Stage.Applied) continue;
-    if (demote === c.Demote.OursForAnother || facts.isUpdated(cells, ordinal)) return true;
-    const othersDue = facts.count(cells, n, (at, other) => isDue(at, other, world)) > 1;
-    if (othersDue) return true;
-  }
-  return false;
-}
-
-const isDue = (cells: c.Cells, ordinal: number, world: World): boolean =>
-  ordinal >= world.policy.partition &&
-  !facts.isMissing(cells, ordinal) &&
-  !facts.isTerminating(cells, ordinal) &&
-  !facts.isUpdated(cells, ordinal) &&
-  !(cells[c.HELD] === 1 && ordinal === world.replicas - 1);
-
-function rolesMove(cells: c.Cells, n: number): boolean {
-  const unsettled = facts.count(cells, n, (at, one) => facts.participates(at, one) && at[c.SETTLED + one] === 0);
-  const index = cells[c.INDEX] as number;
-  const waits = cells[c.STATUS] === c.Status.Poor && cells[c.GRACE] === 0;
-  const opening =
-    (waits || cells[c.STATUS] === c.Status.Unserved) &&
-    facts.participates(cells, index) &&
-    cells[c.SETTLED + index] === 1;
-  return unsettled > 0 || opening;
 }

@@ -42,7 +42,6 @@ export function memberMoves(
   if (cells[c.RESIZE + ordinal] === c.Resize.Fresh) out.add(cells, benign)[c.RESIZE + ordinal] = c.Resize.Done;
   switch (facts.healthOf(cells, ordinal)) {
     case Health.Missing: {
-      if (facts.has(cells[c.CORDONED], ordinal)) return;
       if (newPods) return created();
       const next = become(fine ? Health.Starting : Health.Up, benign);
       const below = world.families.has('partition-mode') && ordinal < (cells[c.PARTITION] as number);

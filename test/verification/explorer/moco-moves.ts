@@ -135,8 +135,9 @@ function demotionEnds(next: c.Cells, world: World): void {
 }
 
 function takeDemoteAway(next: c.Cells, ordinal: number): void {
-  const ours = next[c.DEMOTE + ordinal] !== c.Demote.Foreign;
-  next[c.DEMOTE + ordinal] = ours ? c.Demote.MarkWithoutDemote : c.Demote.None;
+  const demote = next[c.DEMOTE + ordinal];
+  const mark = demote === c.Demote.OursForNode ? c.Demote.MarkForNode : c.Demote.MarkWithoutDemote;
+  next[c.DEMOTE + ordinal] = demote === c.Demote.Foreign ? c.Demote.None : mark;
 }
 
 /** Status first, then the one operation that the state asks for. Nothing at all while a pod is missing. */
@@ -200,7 +201,7 @@ function anyTime(cells: c.Cells, world: World, out: Successors): void {
 const lacksLabel = (cells: c.Cells, ordinal: number): boolean =>
   cells[c.SETTLED + ordinal] === 0 && !facts.isTerminating(cells, ordinal) && isLabelled(cells, ordinal);
 
-/** Its process runs, and nobody has configured it yet. */
+/** Its process runs, and MOCO has not configured it yet. */
 function isFresh(cells: c.Cells, ordinal: number): boolean {
   const health = facts.healthOf(cells, ordinal);
   return health === Health.Up || (health === Health.Retrying && !facts.isBad(cells, ordinal));

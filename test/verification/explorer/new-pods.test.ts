@@ -8,8 +8,8 @@ import { Explored } from './explored.ts';
 import { situationsOfLostMembers } from './situations.ts';
 import { type Family, type World, worldOf } from './world.ts';
 
-// Members that somebody else takes while they are held: they come back as what they were (I24), and in the end new pods come
-// up at the update revision again.
+// Members whose pods another client deletes while they are held come back at their previous revision (I24). In the end
+// new pods start at the update revision again.
 
 const ofNewPods: ReadonlySet<string> = new Set(['setStrategy', 'promoteRevision', 'restore']);
 
@@ -38,10 +38,7 @@ const lossOf = (replicas: number, wanted: Wanted = {}, settings: Parameters<type
 const manyStates = 60_000;
 const someStates = 15_000;
 
-/** Far more than they take, since a machine can be busy. */
-const patienceMilliseconds = 1_200_000;
-
-describe('every reachable state in which somebody else deletes pods', () => {
+describe('every reachable state in which another client deletes pods', () => {
   it('of one member keeps the invariants and makes progress with two faults in full detail', () => {
     const requests: World['requests'] = new Set(['pins', 'restores']);
     expect(explored.advances(lossOf(1, { detail: 'fine', faults: 2, requests })).get('goal')).to.be.greaterThan(0);
@@ -53,9 +50,9 @@ describe('every reachable state in which somebody else deletes pods', () => {
   it('of three members keeps the invariants and makes progress where a person restores a member', () => {
     explored.advances(lossOf(3, { badRevision: true, faults: 0, requests: new Set(['restores']) }));
   });
-}).timeout(patienceMilliseconds);
+});
 
-describe('every state that is reached first where somebody else deletes pods', () => {
+describe('every state that is reached first where another client deletes pods', () => {
   const worlds: Readonly<Record<string, World>> = {
     'one fault strikes': lossOf(3),
     'the revision fails': lossOf(3, { badRevision: true }),
@@ -87,7 +84,7 @@ describe('every state that is reached first where somebody else deletes pods', (
   it('of five members keeps the invariants', () => {
     explored.keepsInvariants(lossOf(5), someStates);
   });
-}).timeout(patienceMilliseconds);
+});
 
 describe('the explorations of lost members', () => {
   for (const sentence of Object.keys(situationsOfLostMembers)) {

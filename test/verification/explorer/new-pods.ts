@@ -4,8 +4,8 @@ import * as facts from './facts.ts';
 import { revisionName, revisionNumber } from './view.ts';
 import type { World } from './world.ts';
 
-// What comes back of a member that somebody else takes, judged on the truth: whose doing it is that a pod goes, and what
-// that pod was, is in the state itself, whatever the controller has written down.
+// Judges the revision at which a member comes back after another client has deleted its pod. The state itself shows who
+// ended the pod, and what the pod was, regardless of what the controller has recorded.
 
 const { has } = facts;
 
@@ -128,7 +128,7 @@ function isRestorable(cells: c.Cells, ordinal: number, world: World): boolean {
   if (!facts.isUpdated(cells, ordinal) || facts.isGoing(cells, ordinal) || facts.participates(cells, ordinal))
     return false;
   const isRequested = cells[c.RESTORE] === 1 && ordinal === world.replicas - 1;
-  // Whoever waits and is updated has just been created: nobody may have written that down yet.
+  // An updated member that waits was just created, so it may not be recorded yet.
   const isNoted = has(cells[c.CREATED], ordinal) || has(cells[c.WAITING], ordinal);
   const isTooEarly = isNoted && !has(cells[c.RAN], ordinal);
   return isRequested || (isTooEarly && isHeld(cells, ordinal, world));

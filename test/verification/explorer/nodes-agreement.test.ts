@@ -16,7 +16,7 @@ const ordinal = 1;
 const families: ReadonlySet<'impaired'> = new Set(['impaired'] as const);
 const world = worldOf(3, { badRevision: false, folded: false, families });
 const layout = new Layout(world);
-/** Between two things that are seen of a pod the model may do so much that nobody sees. */
+/** How many moves the model may make between two observations of a pod without being seen. */
 const mostMoves = 5;
 
 function shown(cells: c.Cells): string {

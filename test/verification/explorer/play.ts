@@ -99,7 +99,10 @@ export class Play {
     this.#become(next);
   }
 
-  /** Lets what comes by itself happen, time pass only where nothing else does, and then somebody repair what is left. */
+  /**
+   * Lets everything happen that needs no person, lets time pass only if nothing else can happen, and then lets a person
+   * repair what is left.
+   */
   calmDown(choices: () => number): Decision {
     for (let count = 0; count < mostPassesOfMember * (this.world.replicas + 1); count++) {
       const decision = this.controller();

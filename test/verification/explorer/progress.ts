@@ -31,7 +31,7 @@ export interface Progress {
   readonly states: number;
   /** A way round that leads back to where it began, or `null`. */
   readonly cycle: readonly c.Cells[] | null;
-  /** A state from which nothing benign leads on, and that is neither the goal nor a hold that somebody can end. */
+  /** A state from which nothing benign leads on, and which is neither the goal nor a hold that a person can end. */
   readonly stuck: { readonly path: readonly c.Cells[]; readonly hold: HoldRule | null } | null;
   /** How many sinks there are, by what holds there; `goal` where nothing does. */
   readonly sinks: ReadonlyMap<string, number>;
@@ -136,10 +136,11 @@ export function progressOf(exploration: Exploration): Progress {
     if (found.size === 0) {
       const rests =
         verdict.hold === null
-          ? verdict.kind === 'none' && !facts.keepsRevisions(cells)
+          ? verdict.kind === 'none' && !facts.keepsRevisions(cells) && !isLeft()
           : restingPlaces.has(verdict.hold) ||
             brokenByRevision(verdict.hold) ||
             isBrokenBeside(verdict.hold) ||
+            isOfNodes(verdict.hold) ||
             isLostNode();
       const name = rests ? (verdict.hold ?? 'goal') : `stuck ${verdict.hold} ${number}`;
       sinks.set(name, (sinks.get(name) ?? 0) + 1);
@@ -175,6 +176,24 @@ export function progressOf(exploration: Exploration): Progress {
     if (cells[c.GONE] === 0) return false;
     const isHalted = cells[c.HALTED] === 1 && world.faults !== 1;
     return isHalted || !facts.isGone(cells, cells[c.INDEX] as number);
+  }
+
+  /** A member stays on a node that is being taken out of service although it is to leave: only a hold may say why. */
+  function isLeft(): boolean {
+    const { mode, nodeMaintenance } = world.policy;
+    if (mode !== 'OnDelete' || nodeMaintenance === 'Ignore' || world.replicas === 1) return false;
+    const isToLeave = (at: c.Cells, ordinal: number): boolean =>
+      facts.has(at[c.LEAVING], ordinal) &&
+      facts.participates(at, ordinal) &&
+      (ordinal === at[c.INDEX] || (nodeMaintenance === 'Evacuate' && facts.isUpdated(at, ordinal)));
+    return facts.count(cells, world.replicas, isToLeave) > 0;
+  }
+
+  /** Whoever empties a node moves what stays there, or lets the node stay. */
+  function isOfNodes(hold: HoldRule): boolean {
+    if (cells[c.LEAVING] === 0) return false;
+    const waits = hold === 'AwaitingNodeMaintenance';
+    return waits || (hold === 'NoReplicaElsewhere' && world.policy.nodeMaintenance === 'Switchover');
   }
 
   /** A revision that never starts leaves what waits for its members to the one who corrects the template. */

@@ -18,7 +18,7 @@ export function backlogs(cells: c.Cells, out: Successors): void {
     if (state[c.INDEX] !== index || facts.answers(state, index)) continue;
     for (let ordinal = 0; ordinal < c.mostMembers; ordinal++) {
       if (ordinal === index || !mayBeAhead(state, ordinal)) continue;
-      // In a world that goes well nobody is behind.
+      // In a world without faults no member is behind.
       out.add(state, (out.kinds[number] as number) & ~benign)[c.TOP] = ordinal + 1;
     }
   }

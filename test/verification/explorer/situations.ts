@@ -18,6 +18,7 @@ const some =
 
 const isStale: OfMember = (cells, ordinal) => !facts.isUpdated(cells, ordinal);
 const isPrimary: OfMember = (cells, ordinal) => ordinal === cells[c.INDEX];
+const isOnLeavingNode: OfMember = (cells, ordinal) => facts.has(cells[c.LEAVING], ordinal);
 const health =
   (...wanted: readonly number[]): OfMember =>
   (cells, ordinal) =>
@@ -49,12 +50,17 @@ export const situations: Readonly<Record<string, Situation>> = {
   'the template changes while a member is demoted': (cells, world) =>
     cells[c.STAGE] !== c.Stage.Settled && some((at, one) => at[c.DEMOTE + one] === c.Demote.Ours)(cells, world),
   'an updated member has not run for more than a minute': some(both(health(Health.Idle), facts.isUpdated)),
-  'the node of a stale member takes no pods': some(
-    both((cells, ordinal) => facts.has(cells[c.CORDONED], ordinal), isStale),
+  'a primary has our demote for its node, which is being taken out of service': some(
+    both(isPrimary, isOnLeavingNode, (cells, ordinal) => cells[c.DEMOTE + ordinal] === c.Demote.OursForNode),
   ),
-  'the claim of a stale member is being deleted': some(
-    both((cells, ordinal) => facts.has(cells[c.CLAIMS], ordinal), isStale),
+  'a switchover for a node has left our mark alone': some(
+    (cells, ordinal) => cells[c.DEMOTE + ordinal] === c.Demote.MarkForNode,
   ),
+  'the node of an updated replica is being taken out of service': some(
+    both(isOnLeavingNode, facts.isUpdated, not(isPrimary)),
+  ),
+  'the nodes of the primary and of a replica are being taken out of service': (cells, world) =>
+    some(both(isOnLeavingNode, isPrimary))(cells, world) && some(both(isOnLeavingNode, not(isPrimary)))(cells, world),
   'a member is missing': some(facts.isMissing),
   'a written step may still arrive': (cells) => cells[c.INTENT] !== 0,
   'a failover waits for the applier of a replica that runs': (cells, world) =>
@@ -116,8 +122,12 @@ export const situationsOfLostMembers: Readonly<Record<string, Situation>> = {
   'a member below the partition that is lost comes back as what it was': someHeld(isKept, isVerified, isBelowPartition),
   'two members that are lost at once come back as what they were': (cells, world) =>
     facts.count(cells, world.replicas, (at, one) => isKept(at, one, world)) > 1,
-  'a held member that came back updated before anybody could act is restored': someHeld(isRestored, isByOthers, isHeld),
-  'a held member that came back updated before anybody could act works, and is left': someHeld(
+  'a held member that came back updated before the program could act is restored': someHeld(
+    isRestored,
+    isByOthers,
+    isHeld,
+  ),
+  'a held member that came back updated before the program could act works, and is left': someHeld(
     isByOthers,
     isHeld,
     works,

@@ -8,16 +8,18 @@ const healthNames = c.namesOf(c.Health);
 const demoteNames = [
   'no demote',
   'our demote',
-  "somebody's demote",
+  "another program's demote",
   'our mark alone',
   'our demote for another revision',
+  'our demote for its node',
+  'our mark for its node alone',
 ];
 /** A counterexample as a short story: one line for what changed at each step, nothing said twice. */
 export function tell({ path, window, invariant, verdict }: Counterexample): readonly string[] {
   const [first] = path;
   if (first === undefined) return [];
   const lines = [
-    `everything is well and stale, ${memberName(first[c.INDEX] as number)} is primary${first[c.BAD] === 0 ? '' : ', and the new revision never starts'}`,
+    `everything is well${first[c.REVISION] === first[c.TARGET] ? '' : ' and stale'}, ${memberName(first[c.INDEX] as number)} is primary${first[c.BAD] === 0 ? '' : ', and the new revision never starts'}`,
   ];
   for (let at = 1; at < path.length; at++) lines.push(changes(path[at - 1] as c.Cells, path[at] as c.Cells));
   lines.push('a confirmation begins');

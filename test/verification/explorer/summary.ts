@@ -21,7 +21,7 @@ export function measured(world: World, bounds: Bounds = {}, broken: Broken = {})
 
 /** One line for people: the bounds, and what was found within them. */
 export function summaryOf(world: World, { findings, seconds }: Measured): string {
-  const { states, transitions, races, outages, decisions, finished } = findings;
+  const { states, transitions, races, decisions, finished } = findings;
   const with_ = families.filter((family) => world.families.has(family));
   const number = (value: number): string => Math.round(value).toLocaleString('en');
   return [
@@ -33,7 +33,6 @@ export function summaryOf(world: World, { findings, seconds }: Measured): string
     `${number(transitions)} transitions`,
     `${number(decisions)} decisions`,
     `${number(races)} races`,
-    ...(outages > 0 ? [`${number(outages)} outages`] : []),
     `${seconds.toFixed(1)} s`,
     `${number(states / Math.max(seconds, 0.001))} states/s`,
   ].join(', ');

@@ -11,9 +11,11 @@ import type {
   MaintenanceFacts,
   MemberFacts,
   Moment,
+  NodesLeaving,
   RolloutMemory,
   StatefulSetFacts,
 } from '../../../src/core/snapshot.ts';
+import { markOfLeavingNode } from '../../../src/core/step.ts';
 import { mysqldAt, usualVersion } from '../../core/member-builder.ts';
 import { caughtUp, mysqlReading } from '../../core/mysql-readings.ts';
 import { delayRead, noDelays } from '../../core/replication-delays.ts';
@@ -168,6 +170,22 @@ function uidOf(pods: c.Cells, ordinal: number): string {
   return facts.has(pods[c.TOOK], ordinal) ? takenUid(ordinal) : `uid-${ordinal}`;
 }
 
+/** What our mark next to `demote` says. */
+function markOf(pods: c.Cells, demote: number): string | null {
+  switch (demote) {
+    case c.Demote.Ours:
+    case c.Demote.MarkWithoutDemote:
+      return revisionName(pods[c.TARGET] as number);
+    case c.Demote.OursForAnother:
+      return 'another';
+    case c.Demote.OursForNode:
+    case c.Demote.MarkForNode:
+      return markOfLeavingNode;
+    default:
+      return null;
+  }
+}
+
 export function memberFacts(pods: c.Cells, ordinal: number, world: World | null = null): MemberFacts {
   const health = facts.healthOf(pods, ordinal);
   const role = ordinal === pods[c.INDEX] ? 'primary' : 'replica';
@@ -177,13 +195,6 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     health === Health.Serving ||
     health === Health.Impaired ||
     facts.leadsFromElsewhere(pods, ordinal);
-  const demote = pods[c.DEMOTE + ordinal];
-  const demotedFor =
-    demote === c.Demote.Ours || demote === c.Demote.MarkWithoutDemote
-      ? revisionName(pods[c.TARGET] as number)
-      : demote === c.Demote.OursForAnother
-        ? 'another'
-        : null;
   return {
     ordinal,
     name: memberName(ordinal),
@@ -213,7 +224,7 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     participatingForSeconds: serves ? servedForSeconds(pods, ordinal) : null,
     revisionForSeconds: health === Health.Young ? 0 : 100,
     demote: facts.isDemoted(pods, ordinal),
-    demotedFor,
+    demotedFor: markOf(pods, pods[c.DEMOTE + ordinal] as number),
     demoteForSeconds: facts.isDemoted(pods, ordinal) && pods[c.TIMEOUT] === 1 ? longSeconds : 0,
     preventDelete: facts.isProtected(pods, ordinal),
     inPlace: world && inPlaceOf(pods, ordinal, world),
@@ -222,14 +233,9 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     mysqldKilled: false,
     serverVersion: null,
     clone: { reading: { kind: 'notCloning' }, ageSeconds: 0, unknownForSeconds: 0 },
-    nodeLeaves: facts.has(pods[c.CORDONED], ordinal),
-    recreatable: {
-      ...justCreated,
-      tied: facts.has(pods[c.CORDONED], ordinal)
-        ? { nodeName: `n-${ordinal}`, refusals: ['is cordoned'], ties: ['the volume'] }
-        : null,
-      claims: facts.has(pods[c.CLAIMS], ordinal) ? [{ name: `mysql-data-${ordinal}`, state: 'terminating' }] : [],
-    },
+    leaving: facts.has(pods[c.LEAVING], ordinal) ? 'is cordoned' : null,
+    node: `n-${ordinal}`,
+    recreatable: justCreated,
   };
 }
 
@@ -329,6 +335,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
     },
     ...undisturbed,
     ...(world.families.has('new-pods') ? { strategyKeeper: world.keeper } : {}),
+    nodesLeaving: nodesLeaving(pods, world),
     maintenance: world.families.has('maintenance') ? maintenanceFacts(around) : null,
     mysql: world.families.has('delay') ? whatMysqlSays(members, index, around[c.DELAYED] === 1) : null,
     memberAnswers: everyAnswer(members),
@@ -401,6 +408,12 @@ function whatMysqlSays(members: readonly MemberFacts[], primary: number, behind:
 
 const longDelays = (members: readonly MemberFacts[]): readonly ReplicationDelay[] =>
   members.map((member) => delayRead(member, { kind: 'delay', seconds: longSeconds }));
+
+/** After the last node the rollout may go on at any moment: waiting only holds steps. */
+function nodesLeaving(pods: c.Cells, { policy, replicas }: World): NodesLeaving | null {
+  if (policy.rolloutsDuringMaintenance === 'Proceed') return null;
+  return { names: ordinalsOf(pods[c.LEAVING], replicas).map((ordinal) => `n-${ordinal}`), overForSeconds: longSeconds };
+}
 
 /** A window that is open, or the next one. */
 function maintenanceFacts(around: c.Cells): MaintenanceFacts {

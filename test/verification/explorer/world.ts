@@ -25,8 +25,7 @@ export const families = [
   'agents',
   'unconfigurable',
   'delay',
-  'claims',
-  'cordons',
+  'leaving-nodes',
   'new-pods',
 ] as const;
 export type Family = (typeof families)[number];
@@ -62,6 +61,8 @@ export interface World {
   readonly keeper: 'policy' | 'webhook';
   /** The current revision in the beginning: that of the members, the update revision, or one that no member has. */
   readonly current: 'old' | 'updated' | 'older';
+  /** The members in the beginning: stale, or, where there is no rollout, updated. */
+  readonly begins: 'stale' | 'updated';
   readonly policy: RolloutPolicy;
 }
 
@@ -84,6 +85,7 @@ export function worldOf(
     requests: new Set(),
     keeper: 'policy',
     current: 'old',
+    begins: 'stale',
     ...wanted,
     policy: {
       ...defaultPolicy,
@@ -93,6 +95,7 @@ export function worldOf(
       ...(updatesInPlace(chosen)
         ? { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' as const } }
         : {}),
+      ...(chosen.has('leaving-nodes') ? { nodeMaintenance: 'Evacuate' as const } : {}),
       ...(chosen.has('user') || wanted.requests?.has('approves') ? { primaryUpdatePolicy: 'Manual' as const } : {}),
       ...settings,
     },
@@ -110,7 +113,7 @@ export const mayAsk = ({ families: chosen, requests: asked }: World, request: Re
 export const membersBeforeScaling = (world: World): number => world.replicas - 2;
 
 /**
- * Every way in which a world begins: everything healthy and stale, whoever is primary; or, which counts as a fault, with
+ * Every way in which a world begins: everything healthy, and stale unless the world says otherwise, whoever is primary; or, which counts as a fault, with
  * one replica that MOCO has not configured, for it clones or could never be.
  */
 export function beginnings(world: World): readonly c.Cells[] {
@@ -123,6 +126,7 @@ export function beginnings(world: World): readonly c.Cells[] {
       for (let ordinal = 0; ordinal < members; ordinal++) {
         cells[c.HEALTH + ordinal] = c.Health.Serving;
         cells[c.SETTLED + ordinal] = 1;
+        cells[c.REVISION + ordinal] = world.begins === 'updated' ? 1 : 0;
       }
       cells[c.INDEX] = primary;
       cells[c.STATUS] = c.Status.Healthy;
@@ -130,6 +134,7 @@ export function beginnings(world: World): readonly c.Cells[] {
       cells[c.TARGET] = 1;
       cells[c.WANTED] = 1;
       cells[c.BAD] = bad;
+      if (world.begins === 'updated') cells[c.VERIFIED] = 1;
       if (world.folded && !world.badRevision && !has('new-pods')) cells[c.VERIFIED] = 1;
       if (has('new-pods')) {
         cells[c.CURRENT] = { old: 0, updated: 1, older: c.olderRevision }[world.current];

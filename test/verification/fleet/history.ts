@@ -109,7 +109,7 @@ export class FleetHistory {
     this.settle(() => null);
   }
 
-  /** Everybody who is awake decides, until nobody is. `ends` says how rollouts end that have begun. */
+  /** Every cluster that is awake decides, until none is awake. `ends` says how rollouts end that have begun. */
   settle(ends: (cluster: FleetCluster) => 'complete' | 'failing' | null): void {
     const { fleet } = this;
     for (let rounds = 0; fleet.awake.size > 0; rounds += 1) {
@@ -156,7 +156,7 @@ export class FleetHistory {
     if (!isDeepStrictEqual(this.#answers(), before)) this.faults.push('a new leader gives another answer');
   }
 
-  /** Everything works again, and nobody keeps anything: every rollout has to end. */
+  /** Everything works again, and nothing is held back: every rollout has to end. */
   end(): void {
     const { fleet } = this;
     fleet.overridden.add('StageMemberGone');
@@ -168,7 +168,7 @@ export class FleetHistory {
       if (cluster.suffers) fleet.recover(cluster);
       fleet.changed(cluster);
     }
-    // Only those decide who are woken: a cluster that nobody wakes would wait forever.
+    // Only clusters that were woken decide: a cluster that is never woken would wait forever.
     for (let timers = 0; timers < 200; timers += 1) {
       this.settle(() => 'complete');
       const next = fleet.nextTimerSeconds;
@@ -203,7 +203,10 @@ export class FleetHistory {
     fleet.changed(cluster);
   }
 
-  /** Only who certainly has to be missed: it fails, or it was to show a change to others, and nobody else can. */
+  /**
+   * Records a cluster that leaves and is certainly missed: it fails, or it is the last one that could verify a change
+   * for others.
+   */
   #leaves(cluster: FleetCluster): void {
     if (cluster.offline) return;
     const tier = tierOf(cluster);
@@ -214,7 +217,7 @@ export class FleetHistory {
     this.#gone = [...this.#gone, { key: cluster.key, tier, failing }];
   }
 
-  /** They are back, somebody else has taken the place of the last one, or nobody has a change to roll out any more. */
+  /** They are back, a different cluster has taken the place of the last one, or no cluster has a change to roll out. */
   #missStill(): void {
     const all = [...this.fleet.clusters.values()].filter(({ offline }) => !offline);
     if (all.every(isComplete)) this.#gone = [];
@@ -236,7 +239,7 @@ export class FleetHistory {
   }
 }
 
-/** What is wrong with a history: nobody begins before its turn, and every rollout ends. */
+/** What is wrong with a history: a cluster begins before its turn, or a rollout never ends. */
 export function faultsIn({ others, acts }: Plot): readonly string[] {
   const history = new FleetHistory(others);
   for (const act of acts) history.do(act);

@@ -42,7 +42,7 @@ export const isFailing = ({ status }: FleetCluster): boolean => status.rollout?.
 export const isRolling = ({ status: { rollout, hold } }: FleetCluster): boolean =>
   rollout?.begunAt !== undefined && hold?.rule !== 'Paused' && hold?.rule !== 'Released';
 
-/** It failed in that tier, or nobody was left there, in the middle of a change. */
+/** It failed in that tier, or no cluster was left there, in the middle of a change. */
 export interface Gone {
   readonly key: string;
   readonly tier: Tier;

@@ -1,8 +1,10 @@
 import { wholeRecord } from '../../../src/api/rollout.ts';
+import { newRollout } from '../../../src/api/rollout-progress.ts';
 import { projectSequence, type SequenceSpec, type SequenceStatus } from '../../../src/api/rollout-sequence.ts';
-import { newRollout, type RolloutStatus } from '../../../src/api/rollout-status.ts';
+import { type RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { timestampOf } from '../../../src/base/json.ts';
 import { Fleet, noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
+import type { KnownStep } from '../../../src/controller/fleet/fleet-standing.ts';
 import { followFleet } from '../../../src/controller/fleet/follow-fleet.ts';
 import { sequenceStatusOf } from '../../../src/controller/fleet/sequence-status.ts';
 import type { FleetWait } from '../../../src/core/fleet/waits.ts';
@@ -24,6 +26,9 @@ export interface FleetCluster {
 }
 
 const start = Date.parse('2026-07-01T12:00:00Z');
+
+/** The step with which a rollout begins. */
+const firstStep: KnownStep = { step: 'evict', effects: ['rolls', 'stops', 'reduces'] };
 
 /**
  * Clusters and sequences as the API server has them, and one leader's fleet. Members, pods and steps are left out: a
@@ -148,10 +153,7 @@ export class StagedFleet {
       return false;
     }
     if (wait === undefined) {
-      this.#promises.set(
-        cluster.key,
-        this.#fleet.promise(cluster.key, { step: 'evict', effects: ['stops', 'reduces'] }),
-      );
+      this.#promises.set(cluster.key, this.#fleet.promise(cluster.key, firstStep));
       this.#wakeConcerned();
       return true;
     }
@@ -206,7 +208,7 @@ export class StagedFleet {
         ? { updateRevision, ...(!cluster.suffers && { completeSince: this.now }) }
         : {
             updateRevision,
-            rollout: { ...rollout, failing: { ordinal: 2, message: 'container mysqld waits: CrashLoopBackOff' } },
+            rollout: { ...rollout, failing: { ordinal: 2, message: 'container mysqld is waiting (CrashLoopBackOff)' } },
           };
     this.#put(cluster);
   }

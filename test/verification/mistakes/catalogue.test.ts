@@ -19,11 +19,12 @@ async function importersOf(importer: string, imported: string): Promise<readonly
 describe('the catalogue of mistakes', () => {
   for (const [name, mistake] of Object.entries(mistakes)) {
     it(`has a layer that finds a controller that ${name}, and can make it there`, () => {
-      const { decide, module, snapshots, explorer, simulation, fleet } = mistake;
-      expect([snapshots, explorer, simulation, fleet].some((layer) => layer !== undefined)).to.equal(true);
+      const { decide, module, snapshots, explorer, simulation, fleet, cache } = mistake;
+      expect([snapshots, explorer, simulation, fleet, cache].some((layer) => layer !== undefined)).to.equal(true);
       if (snapshots !== undefined) expect(decide).to.not.equal(undefined);
       if (explorer !== undefined) expect(decide !== undefined || explorer.breaks !== undefined).to.equal(true);
       if (fleet !== undefined) expect(module).to.not.equal(undefined);
+      if (cache !== undefined) expect(module).to.not.equal(undefined);
       if (simulation !== undefined) expect(decide !== undefined || module !== undefined).to.equal(true);
     });
 

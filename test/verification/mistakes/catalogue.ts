@@ -7,6 +7,7 @@ import { justCreated } from '../../../src/core/on-demand-facts.ts';
 import { everyAnswer } from '../../../src/core/rules/members.ts';
 import { justRenewed } from '../../../src/core/rules/moco.ts';
 import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
+import { markOfLeavingNode } from '../../../src/core/step.ts';
 import { noDelays } from '../../core/replication-delays.ts';
 import { type Family, type World, worldOf } from '../explorer/world.ts';
 import { findings } from '../simulation/findings.ts';
@@ -18,6 +19,7 @@ import {
   instead,
   isReplica,
   isStale,
+  neverDeletes,
   neverStarted,
   ofEveryMember,
   readyByContainers,
@@ -27,6 +29,7 @@ import {
   unknownDataAsBefore,
   waits,
   withPlaces,
+  withRevisionsKept,
   withRolesSettled,
 } from './wrong-decisions.ts';
 
@@ -47,6 +50,14 @@ const losses = (
   worldOf(
     replicas,
     { detail: 'coarse', badRevision: false, faults: 1, families: new Set<Family>(['new-pods']), ...wanted },
+    settings,
+  );
+
+/** Nodes are emptied, and nothing else goes wrong. */
+const emptying = (begins: World['begins'], settings: Parameters<typeof worldOf>[2] = {}): World =>
+  worldOf(
+    3,
+    { detail: 'coarse', badRevision: false, faults: 0, families: new Set<Family>(['leaving-nodes']), begins },
     settings,
   );
 
@@ -76,7 +87,7 @@ function withOlderData(snapshot: ClusterSnapshot, members: readonly { readonly o
 
 export const mistakes: Readonly<Record<string, Mistake>> = {
   'trusts Healthy alone': {
-    wrong: 'takes the next replica as soon as MOCO calls the cluster Healthy, whoever is still away',
+    wrong: 'takes the next replica as soon as MOCO calls the cluster Healthy, no matter which members are still away',
     decide: (snapshot, policy) =>
       snapshot.cluster.healthy ? evictsInstead(waits, staleReplica)(snapshot, policy) : decide(snapshot, policy),
     snapshots: /reduces needs roomForOne/,
@@ -90,7 +101,6 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       return decide({ ...snapshot, members }, policy);
     },
     snapshots: /freesClaims needs keepsItsData/,
-    explorer: { finds: 'I25', world: small(3, 'claims') },
   },
   'trusts the statuses of containers alone': {
     wrong: 'calls a member down whose container statuses are missing, although its pod is Ready',
@@ -177,6 +187,15 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       return decide({ ...known, lastRuns, dataRecords, statefulSet: set }, policy);
     },
     snapshots: /brings needs opensData/,
+  },
+  'believes that every version can be cloned': {
+    wrong: 'takes the data of a replica that its next mysqld could not copy from the primary',
+    decide: (snapshot, policy) => {
+      const { overrides } = policy;
+      const off = { rule: 'CloneImpossible', remainingSeconds: 60 };
+      return decide(snapshot, { ...policy, overrides: [...overrides.filter(({ rule }) => rule !== off.rule), off] });
+    },
+    snapshots: /freesClaims needs findsADonor/,
   },
   'assumes that every redo log is closed': {
     wrong: 'gives a member that is down a mysqld that does not read the redo log which it may have left open',
@@ -281,7 +300,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     decide: (snapshot, policy) => decide(withRolesSettled(snapshot), policy),
     snapshots: /needs (roomForOne|rolesRest)/,
     explorer: { finds: 'I3', world: small(3) },
-    simulation: [],
+    simulation: ['alone'],
   },
   'deletes instead of evicting': {
     wrong: 'deletes a healthy member, which no PodDisruptionBudget can refuse',
@@ -334,7 +353,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       const primary = snapshot.members.find((member) => !isReplica(snapshot, member));
       if (step.kind !== 'evict' || !primary || !isStale(snapshot, primary)) return null;
       const revision = snapshot.statefulSet?.updateRevision ?? '';
-      return { kind: 'demote', rule: 'PrimaryLast', targets: [target(primary)], revision };
+      return { kind: 'demote', rule: 'PrimaryLast', targets: [target(primary)], mark: revision };
     }),
     snapshots: /a demotion before its turn/,
     explorer: { finds: 'I8', world: faultless(3) },
@@ -346,7 +365,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       return right.hold?.rule === 'AwaitingFailover' ? { ...right, hold: null } : right;
     },
     snapshots: /I11: no step, no hold, and stale members/,
-    explorer: { finds: 'I11', world: small(3) },
+    explorer: { finds: 'facts', world: small(3) },
   },
   'never takes a demotion back': {
     wrong: 'leaves its demotion on a member although its reason is gone',
@@ -357,7 +376,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         : right;
     },
     snapshots: /I12: a demotion outlives its reason/,
-    explorer: { finds: 'I12', world: faultless(3) },
+    explorer: { finds: 'facts', world: faultless(3) },
   },
   'does not wait for a container that restarts in place': {
     wrong: 'takes a container for restarted as soon as the pod has the label of the revision',
@@ -405,7 +424,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     explorer: { finds: 'stuck', world: { ...small(3, 'resize'), faults: 0 } },
   },
   'resizes the next member while one is being resized': {
-    wrong: 'resizes every member at once, before anybody knows whether one can be resized',
+    wrong: 'resizes every member at once, before it is known whether one can be resized',
     decide: (snapshot, policy) => {
       const right = decide(snapshot, policy);
       const next = snapshot.members.find(
@@ -453,8 +472,99 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'replaces members on nodes that are to be emptied first although no node accepts their next pods',
     decide: (snapshot, policy) => decide(withPlaces(snapshot), policy),
     snapshots: /mustReturn needs hasANode/,
-    explorer: { finds: 'I26', world: small(3, 'cordons') },
     simulation: findings['takes no member whose next pod no node takes, since every node is cordoned'],
+  },
+  'moves members from nodes that stay': {
+    wrong: 'takes the node of every member for one that is being taken out of service',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, (one) => ({ ...one, leaving: 'is cordoned' })),
+        policy,
+      ),
+    snapshots: /I29: a member leaves a node that is not emptied/,
+  },
+  'evacuates where only primaries are to move': {
+    wrong: 'evicts replicas from nodes that are being taken out of service although `nodeMaintenance` is Switchover',
+    decide: (snapshot, policy) =>
+      decide(snapshot, policy.nodeMaintenance === 'Switchover' ? { ...policy, nodeMaintenance: 'Evacuate' } : policy),
+    snapshots: /I29: a replica leaves although only the primary is to be moved/,
+    explorer: { finds: 'I29', world: emptying('updated', { nodeMaintenance: 'Switchover' }) },
+  },
+  'moves members although the user wants to ignore nodes': {
+    wrong: 'takes members from nodes that are being taken out of service although `nodeMaintenance` is Ignore',
+    decide: (snapshot, policy) =>
+      decide(snapshot, policy.nodeMaintenance === 'Ignore' ? { ...policy, nodeMaintenance: 'Evacuate' } : policy),
+    snapshots: /I29: a member leaves although the user wants to ignore nodes/,
+  },
+  'moves the primary from one leaving node to the next': {
+    wrong:
+      'asks for a switchover although MOCO would choose a replica whose node is being taken out of service as well',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, (one) => ({ ...one, leaving: isReplica(snapshot, one) ? null : one.leaving })),
+        policy,
+      ),
+    snapshots: /demote needs heirStays/,
+    explorer: { finds: 'I29', world: emptying('updated') },
+  },
+  'leaves a demotion for its node on a primary whose node stays': {
+    wrong: 'lets MOCO move the primary off a node that is no longer being taken out of service',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, (one) => ({
+          ...one,
+          leaving: one.demotedFor === markOfLeavingNode ? 'is cordoned' : one.leaving,
+        })),
+        policy,
+      ),
+    snapshots: /I12: a demotion outlives its reason/,
+    explorer: { finds: 'facts', world: emptying('updated') },
+  },
+  'mistakes the mark of a node for that of another revision': {
+    wrong: 'takes the demotion of a primary for its node back, and demotes it again, without end',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, (one) => ({
+          ...one,
+          demotedFor: one.demotedFor === markOfLeavingNode ? 'another' : one.demotedFor,
+        })),
+        policy,
+      ),
+    explorer: { finds: 'cycle', world: emptying('updated') },
+  },
+  'rolls out beside a maintenance of nodes': {
+    wrong: 'updates a member on a node that stays although `rolloutsDuringMaintenance` is Wait',
+    decide: (snapshot, policy) => decide({ ...snapshot, nodesLeaving: null }, policy),
+    snapshots: /(evict|risks|demote) needs leavesOrMaintenanceOver/,
+    explorer: { finds: 'nodes', world: emptying('stale', { rolloutsDuringMaintenance: 'Wait' }) },
+  },
+  'moves members at their old revision while rollouts wait for nodes': {
+    wrong: 'evacuates a stale member at its old revision although its update could move it, and updates it later',
+    decide: (snapshot, policy) =>
+      decide(
+        snapshot,
+        snapshot.nodesLeaving?.names.length ? { ...policy, partition: snapshot.cluster.replicas } : policy,
+      ),
+    simulation: ['nodeMaintenance'],
+  },
+  'rolls out between two nodes': {
+    wrong: 'updates a member after one node is back, and moves it again when the next node is cordoned',
+    decide: (snapshot, policy) => {
+      const { nodesLeaving } = snapshot;
+      return decide({ ...snapshot, nodesLeaving: nodesLeaving?.names.length ? nodesLeaving : null }, policy);
+    },
+    snapshots: /(evict|risks|demote) needs leavesOrMaintenanceOver/,
+    simulation: ['nodeMaintenance'],
+  },
+  'updates a member that only leaves its node': {
+    wrong:
+      'evicts a held member from a node that is being taken out of service although its next pod starts at the update revision',
+    decide: (snapshot, policy) => {
+      const right = decide(snapshot, policy);
+      const { step } = decide(withRevisionsKept(snapshot), policy);
+      return step.kind === 'evict' && step.rule === 'NodeLeaving' ? doing(right, step) : right;
+    },
+    snapshots: /I29: a member that leaves comes back as another/,
   },
   'mistakes a node that has never reported for a ready one': {
     wrong: 'counts a node without the condition Ready as one that may have the next pod of a member',
@@ -500,7 +610,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       imported: 'src/objects/cluster-client.ts',
       substitute: import.meta.resolve('./modules/without-preconditions.ts'),
     },
-    simulation: ['orphans'],
+    simulation: ['late'],
   },
   'skips the intent': {
     wrong: 'takes a step that it has not written down, so that the next process takes another one beside it',
@@ -510,7 +620,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       imported: 'src/controller/status/write.ts',
       substitute: import.meta.resolve('./modules/without-intent.ts'),
     },
-    simulation: ['orphans'],
+    simulation: ['orphans', 'processes'],
   },
   'forgets what it has just done': {
     wrong: 'decides before its watches have shown its last write',
@@ -578,7 +688,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       imported: 'src/objects/cluster-client.ts',
       substitute: import.meta.resolve('./modules/with-labels-for-proof.ts'),
     },
-    simulation: findings['leaves alone what others have given the label or the name of a pod that fetches images'],
+    simulation: ['preflight'],
   },
   'assumes that every node can fetch': {
     wrong: 'restarts a container in place on a node that has not fetched its image',
@@ -594,6 +704,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     decide: (snapshot, policy) =>
       decide({ ...snapshot, members: snapshot.members.map((one) => ({ ...one, preventDelete: false })) }, policy),
     snapshots: /a protected member/,
+    simulation: ['burdens'],
     explorer: { finds: 'protected', world: small(1, 'prevent-delete') },
   },
   'protects the primary alone': {
@@ -668,7 +779,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     explorer: { finds: 'cycle', world: worldOf(3, { faults: 0, badRevision: false }) },
   },
   'waits for a budget that is never opened': {
-    wrong: 'never evicts anybody, since it takes the budget for used up',
+    wrong: 'never evicts a member, since it takes the budget for used up',
     decide: (snapshot, policy) => {
       const right = decide(snapshot, policy);
       if (right.step.kind !== 'evict') return right;
@@ -680,8 +791,82 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     explorer: { finds: 'stuck', world: worldOf(3, { faults: 0, badRevision: false }) },
   },
+  'believes in errant replicas': {
+    wrong: 'counts a replica that MOCO lists as errant, and has left out, as one that acknowledges commits',
+    decide: (snapshot, policy) => decide({ ...snapshot, cluster: { ...snapshot.cluster, errantOrdinals: [] } }, policy),
+    explorer: { finds: 'I2', world: small(3, 'errant') },
+  },
+  'ignores the partition': {
+    wrong: 'updates members below the partition that the user has set',
+    decide: (snapshot, policy) => decide(snapshot, { ...policy, partition: 0 }),
+    explorer: { finds: 'setting', world: { ...small(3, 'partition'), faults: 0 } },
+  },
+  'mistakes maxUnavailable for the quorum': {
+    wrong: 'takes as many replicas at once as the user allows, although too few are left to acknowledge commits',
+    decide: evictsInstead(['NotEnoughAcknowledging', 'MaxUnavailableReached'], staleReplica),
+    explorer: { finds: 'I2', world: { ...small(5, 'two-at-once'), faults: 0 } },
+  },
+  'counts the members that there are': {
+    wrong:
+      'takes the number of pods for the number of replicas, so that the quorum is too small while members are added',
+    decide: (snapshot, policy) =>
+      decide({ ...snapshot, cluster: { ...snapshot.cluster, replicas: snapshot.members.length } }, policy),
+    explorer: { finds: 'I2b', world: { ...small(5, 'scaling'), faults: 0 } },
+  },
+  'goes on beside a demotion of another client': {
+    wrong: 'takes a replica although another client has asked MOCO to move the primary',
+    decide: evictsInstead(['ForeignDemote'], staleReplica),
+    simulation: ['others'],
+    explorer: { finds: 'facts', world: small(3, 'foreign-demote') },
+  },
+  'lowers the partition while it has to wait': {
+    wrong: 'lets the StatefulSet controller replace the next member before the last one participates',
+    decide: (snapshot, policy) => {
+      const right = decide(snapshot, policy);
+      const partition = (snapshot.statefulSet?.partition ?? 0) - 1;
+      const next = snapshot.members.find(({ ordinal }) => ordinal === partition);
+      if (!next || right.hold === null || !waits.includes(right.hold.rule)) return right;
+      return doing(right, { kind: 'setPartition', rule: 'ReplicaHealthy', partition, targets: [target(next)] });
+    },
+    explorer: { finds: 'facts', world: { ...small(3, 'partition-mode'), faults: 0 } },
+  },
+  'waits for the sidecar of an impaired member': {
+    wrong: 'never replaces a member whose mysqld serves while another of its containers fails',
+    decide: neverDeletes('MemberImpaired'),
+    explorer: { finds: 'stuck', world: small(1, 'impaired') },
+  },
+  'interrupts a failover that needs a relay log': {
+    wrong: 'restarts a replica that has received what no other member has, while MOCO waits until it is applied',
+    decide: (snapshot, policy) => {
+      const right = decide(snapshot, policy);
+      const next = snapshot.members.findLast((member) => runs(member) && staleReplica(snapshot, member));
+      const rules = ['FailoverUnfinished', 'AwaitingFailover', 'MemberUnreachable'];
+      if (right.hold === null || !rules.includes(right.hold.rule) || !next) return right;
+      return doing(right, { kind: 'delete', rule: 'MemberNotParticipating', targets: [target(next)] });
+    },
+    explorer: {
+      finds: 'I20',
+      world: worldOf(3, { detail: 'coarse', faults: 1, badRevision: false, families: new Set(['relay-log']) }),
+    },
+  },
+  'waits for agents that have died': {
+    wrong: 'never restarts a primary that runs and is not ready, although no replica can take over',
+    decide: neverDeletes('PrimaryNotParticipating'),
+    explorer: { finds: 'stuck', world: small(1, 'agents') },
+  },
+  'restarts a replica only if no other one is down': {
+    wrong:
+      'leaves replicas that do not participate alone while another one runs, although MOCO fails to configure that one',
+    decide: neverDeletes('MemberNotParticipating', (snapshot, step) =>
+      snapshot.members.some((one) => runs(one) && !step.targets.some(({ ordinal }) => ordinal === one.ordinal)),
+    ),
+    explorer: {
+      finds: 'cycle',
+      world: worldOf(3, { detail: 'coarse', faults: 1, badRevision: false, families: new Set(['unconfigurable']) }),
+    },
+  },
   'ignores lost members': {
-    wrong: 'lets a held member come back updated after somebody else has deleted its pod',
+    wrong: 'lets a held member come back updated after another client has deleted its pod',
     decide: (snapshot, policy) => {
       const right = decide(snapshot, policy);
       return isKeeping(right.step) ? { ...right, step: { kind: 'none' } } : right;
@@ -765,7 +950,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     explorer: { finds: 'lost', world: losses(1, { current: 'older' }) },
   },
   'gives back a member that has started': {
-    wrong: 'restores a member that somebody else has updated although its mysqld has run at the update revision',
+    wrong: 'restores a member that another client has updated although its mysqld has run at the update revision',
     decide: (snapshot, policy) => {
       const { memory, statefulSet } = snapshot;
       const created = memory.createdWhileHeld.map(({ ordinal }) => ({ ordinal, started: false }));
@@ -823,7 +1008,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     module: {
       importer: 'src/controller/fleet/sequence-stages.ts',
       imported: 'src/core/fleet/stage-counts.ts',
-      substitute: import.meta.resolve('./modules/with-nobody-gone.ts'),
+      substitute: import.meta.resolve('./modules/with-no-member-gone.ts'),
     },
     fleet: /begins: \S+ of \w+ has gone/,
   },
@@ -835,6 +1020,42 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       substitute: import.meta.resolve('./modules/with-superseded-rollouts-begun.ts'),
     },
     fleet: /begins: it has not settled/,
+  },
+  'counts only what is written': {
+    wrong: 'gives the last slot of a stage to two clusters that decide before either has written its first step',
+    module: {
+      importer: 'src/controller/fleet/',
+      imported: 'src/controller/fleet/fleet-standing.ts',
+      substitute: import.meta.resolve('./modules/with-slots-for-no-step.ts'),
+    },
+    fleet: /begins: \w+ is full/,
+  },
+  'takes a lost answer for a refusal': {
+    wrong: 'believes that a step has not happened because the answer to its write was lost',
+    module: {
+      importer: 'src/controller/disrupt/',
+      imported: 'src/objects/execute.ts',
+      substitute: import.meta.resolve('./modules/with-no-answer-for-no.ts'),
+    },
+    simulation: ['api'],
+  },
+  'takes repeated events for news': {
+    wrong: 'puts an older object into its cache when a watch repeats itself, and forgets what it has done since',
+    module: {
+      importer: 'src/kube/reflector.ts',
+      imported: 'src/kube/raw-object.ts',
+      substitute: import.meta.resolve('./modules/with-repetitions-for-news.ts'),
+    },
+    simulation: ['watches'],
+  },
+  'takes any 404 for an empty collection': {
+    wrong: 'forgets all policies, Jobs or sequences as soon as a proxy answers a list with a page that says 404',
+    module: {
+      importer: 'src/kube/reflector.ts',
+      imported: 'src/kube/discovery.ts',
+      substitute: import.meta.resolve('./modules/with-any-404-for-proof.ts'),
+    },
+    cache: ['a', 'b'],
   },
   'trusts its own clock': {
     wrong: 'counts ages at a takeover from the clock of its machine, which may be an hour ahead',

@@ -32,13 +32,15 @@ export interface Mistake {
   readonly wrong: string;
   /** Takes the place of the right `decide`, in every layer. */
   readonly decide?: Decide;
-  /** Takes the place of one module of the program, in the simulation and in histories of a fleet. */
+  /** Takes the place of one module of the program, in the simulation, in histories of a fleet and in the cache. */
   readonly module?: Substitution;
-  /** What the judge of single decisions says about it, on states that nobody has written down. */
+  /** What the judge of single decisions finds, on states that were generated. */
   readonly snapshots?: RegExp;
   readonly explorer?: Explored;
   /** Where it shows in the simulation: its themes, none for any theme, or one scenario for what seldom comes about. */
   readonly simulation?: readonly string[] | Scenario;
   /** What random histories of a fleet in stages say about it. */
   readonly fleet?: RegExp;
+  /** The objects that a cache loses although they exist. */
+  readonly cache?: readonly string[];
 }

@@ -2,6 +2,7 @@ import { decide } from '../../../src/core/decide.ts';
 import type { Decision, Step, Target } from '../../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
 import type { ClusterSnapshot, LastRun, MemberFacts } from '../../../src/core/snapshot.ts';
+import type { StepRule } from '../../../src/core/step.ts';
 import { dataRevision, everyOrdinal } from '../../core/judged-data.ts';
 import type { Decide } from '../explorer/decisions.ts';
 
@@ -50,6 +51,22 @@ export const instead =
     const right = decide(snapshot, policy);
     const step = change(right.step, snapshot, policy);
     return step === null ? right : doing(right, step);
+  };
+
+type Deletion = Extract<Step, { readonly kind: 'delete' }>;
+
+/** Waits where the right controller would delete members by that rule, and `may` holds. */
+export const neverDeletes =
+  (rule: StepRule, may: (snapshot: ClusterSnapshot, step: Deletion) => boolean = () => true): Decide =>
+  (snapshot, policy) => {
+    const right = decide(snapshot, policy);
+    const { step } = right;
+    if (step.kind !== 'delete' || step.rule !== rule || !may(snapshot, step)) return right;
+    return {
+      ...right,
+      step: { kind: 'none' },
+      hold: { rule: 'MaxUnavailableReached', unavailable: [], maxUnavailable: 1 },
+    };
   };
 
 export const waits = [
@@ -125,7 +142,7 @@ export function dataByWhatIsVerified(snapshot: ClusterSnapshot): ClusterSnapshot
   });
 }
 
-/** What nobody has noted has not happened. */
+/** What was not recorded has not happened. */
 export const unknownDataAsBefore = (snapshot: ClusterSnapshot): ClusterSnapshot =>
   withData(snapshot, (ordinal) => dataRevision(snapshot, ordinal) ?? snapshot.statefulSet?.currentRevision ?? null);
 
@@ -135,3 +152,11 @@ export const withPlaces = (snapshot: ClusterSnapshot): ClusterSnapshot =>
     const { recreatable } = one;
     return recreatable.kind === 'asked' ? { ...one, recreatable: { ...recreatable, tied: null } } : one;
   });
+
+/** New pods start at the current revision. */
+export function withRevisionsKept(snapshot: ClusterSnapshot): ClusterSnapshot {
+  const { statefulSet: set } = snapshot;
+  if (set === null) return snapshot;
+  const keeping = { newPods: 'CurrentRevision', strategy: 'RollingUpdate', partition: set.replicas } as const;
+  return { ...snapshot, statefulSet: { ...set, ...keeping } };
+}

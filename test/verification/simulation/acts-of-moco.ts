@@ -2,10 +2,9 @@ import { mysqldContainer, roleLabel } from '../../../src/moco/names.ts';
 import { record } from '../../support/api-server/stored-object.ts';
 import { withContainerFault } from '../../support/nodes/fault-script.ts';
 import { isReady, participates } from '../witness/member.ts';
-import type { Moment } from '../witness/moment.ts';
 import { act, type Lasting, type OfMember } from './act.ts';
 import { podName } from './acts-of-people.ts';
-import { clusterName, imageOf, namespace, type Simulation } from './simulation.ts';
+import { imageOf, type Simulation } from './simulation.ts';
 
 // MOCO's own troubles, and what is wrong with MySQL: appliers, receivers, replicas that can't be configured, agents.
 
@@ -19,10 +18,9 @@ const failoverGraceMilliseconds = 180_000;
 const dryRunsWithinMilliseconds = 330_000;
 const lookMilliseconds = 5_000;
 const longMilliseconds = 120_000;
-/** After that somebody has looked at a cluster without a primary. */
+/** After this time a person has looked at a cluster without a primary. */
 const personMilliseconds = 600_000;
 
-const momentOf = ({ witness }: Simulation): Moment => witness.latest(`${namespace}/${clusterName}`);
 const primaryOf = ({ cluster }: Simulation): number => Number(record(cluster?.['status'])['currentPrimaryIndex'] ?? 0);
 
 /** Every replica applies a long DDL, which the primary has made before. */
@@ -35,7 +33,7 @@ function backlog(simulation: Simulation, { forMilliseconds }: Lasting, strikes: 
   });
   mocoGoesOn.look();
   clock.after(forMilliseconds, () => {
-    const { primaryUnavailableSince: since, cluster } = momentOf(simulation);
+    const { primaryUnavailableSince: since, cluster } = simulation.moment;
     const isFailed = cluster?.status?.conditions?.some(({ reason }) => reason === 'Failed') === true;
     const isLong = since !== null && clock.nowMilliseconds - since >= failoverGraceMilliseconds;
     if (isFailed && isLong) situations.find('failoverWaitsForApplier');
@@ -57,7 +55,7 @@ function receiverBehind(
   moco.setFaults({ unreceived: [ordinal] });
   const look = (): void => {
     if (clock.nowMilliseconds >= end) return moco.setFaults({ unreceived: [] });
-    const { members } = momentOf(simulation);
+    const { members } = simulation.moment;
     const primary = members.find((member) => member.ordinal === primaryOf(simulation));
     const replica = members.find((member) => member.ordinal === ordinal && member !== primary);
     if (replica !== undefined && isReady(replica)) {
@@ -83,7 +81,7 @@ function breakReplica(simulation: Simulation, { ordinal }: OfMember, strikes: St
   let isSeen = false;
   moco.setFaults({ unconfigurable: [...moco.faults.unconfigurable, uid] });
   const look = (): void => {
-    const moment = momentOf(simulation);
+    const moment = simulation.moment;
     const now = simulation.members.find(({ metadata }) => metadata.uid === uid);
     const since = moment.primaryUnavailableSince ?? clock.nowMilliseconds;
     if (now === undefined || imageOf(now) === wanted.image || clock.nowMilliseconds - since >= personMilliseconds) {
@@ -102,11 +100,11 @@ function breakReplica(simulation: Simulation, { ordinal }: OfMember, strikes: St
 
 /** No probe of mysqld is answered any more, in any member, until its pod is replaced. MOCO asks mysqld itself. */
 function agentsDie(simulation: Simulation, { forMilliseconds }: Lasting, strikes: Strikes): void {
-  const { kubelets, clock, situations, members } = simulation;
+  const { kubelets, clock, situations, members, namespace } = simulation;
   const names = members.map(({ metadata }) => metadata.name);
   for (const name of names) kubelets.fault(namespace, name, withContainerFault(mysqldContainer, 'notReady'));
   clock.after(longMilliseconds, () => {
-    const moment = momentOf(simulation);
+    const moment = simulation.moment;
     const runs = moment.members.every(({ pod }) => pod.status?.containerStatuses?.every(({ state }) => state?.running));
     if (!runs || moment.members.some((member) => participates(moment, member))) return;
     situations.find('agentsDead');

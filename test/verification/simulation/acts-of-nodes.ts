@@ -8,7 +8,8 @@ import type { ContainerFault, PodFaults, ResizeFault } from '../../support/nodes
 import { type Act, act, type Lasting, type OfMember } from './act.ts';
 import { asked, evict, forceDelete, podName, podPath } from './acts-of-people.ts';
 import type { FetchTrouble } from './fetchers.ts';
-import { namespace, type Simulation } from './simulation.ts';
+import { type NodeUpgrades, upgradeNodes } from './node-upgrades.ts';
+import type { Simulation } from './simulation.ts';
 import { bind } from './stateful-set-controller.ts';
 
 // Faults of nodes and members.
@@ -17,12 +18,12 @@ const drainRetryMilliseconds = 5_000;
 
 const neverScheduled = (faults: PodFaults): PodFaults => ({ ...faults, neverScheduled: true });
 
-function memberAt({ server }: Simulation, ordinal: number): StoredObject | null {
+function memberAt({ server, namespace }: Simulation, ordinal: number): StoredObject | null {
   return server.store.get(pods, namespace, podName(ordinal));
 }
 
 export function fault(
-  { kubelets, clock }: Simulation,
+  { kubelets, clock, namespace }: Simulation,
   { ordinal, container, forMilliseconds }: OfContainer & Lasting,
   what: ContainerFault,
 ): boolean {
@@ -47,7 +48,7 @@ function failPod(simulation: Simulation, ordinal: number, reason = 'Evicted', di
   const conditions = before.conditions?.map((one) => (isOver(one) ? { ...one, status: 'False' } : one));
   const all = [...(conditions ?? []), ...(disruption === null ? [] : [disruption])];
   const status = { phase: 'Failed', reason, conditions: all, containerStatuses };
-  return asked(simulation, { method: 'PATCH', path: `${podPath(ordinal)}/status`, body: { status } });
+  return asked(simulation, { method: 'PATCH', path: `${podPath(simulation, ordinal)}/status`, body: { status } });
 }
 
 const nodeOf = (simulation: Simulation, ordinal: number): string =>
@@ -58,7 +59,7 @@ const nodeOf = (simulation: Simulation, ordinal: number): string =>
  * next pod of the member waits for the node, which has its volume.
  */
 function shutDown(simulation: Simulation, ordinal: number, forMilliseconds: number, says: 'reason' | 'both'): boolean {
-  const { kubelets, clock, nodeImages } = simulation;
+  const { kubelets, clock, nodeImages, namespace } = simulation;
   const node = nodeOf(simulation, ordinal);
   const target = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' };
   if (!failPod(simulation, ordinal, 'Terminated', says === 'both' ? target : null)) return false;
@@ -78,7 +79,7 @@ function emptyStatuses(simulation: Simulation, ordinal: number, forMilliseconds:
   const { containerStatuses } = record(pod?.['status']);
   if (pod === null || containerStatuses === undefined || pod.metadata.deletionTimestamp !== undefined) return false;
   const write = (body: Json): boolean =>
-    asked(simulation, { method: 'PATCH', path: `${podPath(ordinal)}/status`, body: { status: body } });
+    asked(simulation, { method: 'PATCH', path: `${podPath(simulation, ordinal)}/status`, body: { status: body } });
   clock.after(forMilliseconds, () => {
     const now = memberAt(simulation, ordinal);
     const shown = (record(now?.['status'])['containerStatuses'] ?? []) as readonly Json[];
@@ -89,12 +90,12 @@ function emptyStatuses(simulation: Simulation, ordinal: number, forMilliseconds:
 
 /** Neither the kubelet nor MOCO reaches the member, and the others don't either. */
 function loseNode(simulation: Simulation, ordinal: number, forMilliseconds: number): boolean {
-  const { kubelets, moco, clock } = simulation;
+  const { kubelets, moco, clock, namespace } = simulation;
   const lost = (nodeLost: boolean) => (faults: PodFaults) => ({ ...faults, nodeLost });
   if (!kubelets.fault(namespace, podName(ordinal), lost(true))) return false;
   moco.loseContact([...moco.faults.unreachable, ordinal]);
   const node = String(record(memberAt(simulation, ordinal)?.['spec'])['nodeName']);
-  const isBack = simulation.fetchers.loseNode(node, simulation.silenceMilliseconds);
+  const isBack = simulation.fetchers.loseNode(node, simulation.platform.silenceMilliseconds);
   clock.after(forMilliseconds, () => {
     isBack();
     kubelets.fault(namespace, podName(ordinal), lost(false));
@@ -105,7 +106,7 @@ function loseNode(simulation: Simulation, ordinal: number, forMilliseconds: numb
 
 const claimName = (ordinal: number): string => `${dataVolume}-${podName(ordinal)}`;
 
-function loseVolume({ server: { store } }: Simulation, ordinal: number): boolean {
+function loseVolume({ server: { store }, namespace }: Simulation, ordinal: number): boolean {
   const claim = store.get(persistentVolumeClaims, namespace, claimName(ordinal));
   if (claim === null) return false;
   const volume = store.get(persistentVolumes, '', String(record(claim['spec'])['volumeName']));
@@ -115,7 +116,8 @@ function loseVolume({ server: { store } }: Simulation, ordinal: number): boolean
 }
 
 function swapClaim(simulation: Simulation, ordinal: number): boolean {
-  const { store } = simulation.server;
+  const { namespace, server } = simulation;
+  const { store } = server;
   const claim = store.get(persistentVolumeClaims, namespace, claimName(ordinal));
   if (claim === null || memberAt(simulation, ordinal) === null) return false;
   store.remove(persistentVolumeClaims, claim);
@@ -143,10 +145,10 @@ const inPlaceOf = (
   hasMet: (pod: StoredObject | null) => boolean,
 ): Act<OfMember & Lasting> =>
   act(sentence, (simulation, { ordinal, forMilliseconds }, strikes) => {
-    simulation.kubelets.faultPlace(namespace, podName(ordinal), change);
+    simulation.kubelets.faultPlace(simulation.namespace, podName(ordinal), change);
     simulation.clock.after(forMilliseconds, () => {
       strikes(hasMet(memberAt(simulation, ordinal)));
-      simulation.kubelets.heal(namespace, podName(ordinal));
+      simulation.kubelets.heal(simulation.namespace, podName(ordinal));
     });
   });
 
@@ -165,7 +167,7 @@ export const actsOfNodes = {
     (simulation, { ordinal, forMilliseconds }, strikes) => strikes(emptyStatuses(simulation, ordinal, forMilliseconds)),
   ),
   cordon: act<Lasting & { readonly ordinals: readonly number[] }>(
-    'somebody cordons the nodes of members for a while: no new pod is placed there',
+    'a person cordons the nodes of members for a while: no new pod is placed there',
     (simulation, { ordinals, forMilliseconds }, strikes) => {
       const { nodeImages, clock } = simulation;
       const names = ordinals.map((ordinal) => nodeOf(simulation, ordinal)).filter((name) => name !== '');
@@ -173,6 +175,10 @@ export const actsOfNodes = {
       strikes(names.length > 0);
       clock.after(forMilliseconds, () => names.forEach((name) => nodeImages.cordon(name, false)));
     },
+  ),
+  upgradeNodes: act<NodeUpgrades>(
+    'the nodes are upgraded one after another: cordoned, drained after a notice, and uncordoned later',
+    ({ platform }, upgrades, strikes) => upgradeNodes(platform, upgrades, strikes),
   ),
   addNode: act<{ readonly name: string }>(
     'a node is about to join: there is an object of it, and its kubelet has never reported',
@@ -183,9 +189,9 @@ export const actsOfNodes = {
   ),
   /** As `kubectl drain`: retries until the eviction succeeds; no node accepts the member meanwhile. */
   drain: act<OfMember & Lasting>(
-    "somebody drains a member's node: evicts it again and again until that is let, and no node takes it for a while",
+    "a person drains a member's node: evicts it again and again until that is allowed, and no node takes it for a while",
     (simulation, { ordinal, forMilliseconds }, strikes) => {
-      const { clock, kubelets } = simulation;
+      const { clock, kubelets, namespace } = simulation;
       const end = clock.nowMilliseconds + forMilliseconds;
       kubelets.faultPlace(namespace, podName(ordinal), neverScheduled);
       clock.after(forMilliseconds, () => kubelets.heal(namespace, podName(ordinal)));
@@ -200,15 +206,15 @@ export const actsOfNodes = {
   kill: ofContainer('a container dies and does not come back for a while', 'dead'),
   crashLoop: ofContainer('a container crashes again and again', 'crashLoop'),
   flap: ofContainer('a container is not ready for a while', 'notReady'),
-  restart: act<OfContainer>('a container restarts', ({ kubelets }, { ordinal, container }, strikes) =>
+  restart: act<OfContainer>('a container restarts', ({ kubelets, namespace }, { ordinal, container }, strikes) =>
     strikes(kubelets.fault(namespace, podName(ordinal), withRestart(container))),
   ),
   loseNode: act<OfMember & Lasting>(
-    'a node is lost: its kubelet says nothing any more, nobody reaches the member, and later it is back',
+    'a node is lost: its kubelet reports nothing any more, no client reaches the member, and later it is back',
     (simulation, { ordinal, forMilliseconds }, strikes) => strikes(loseNode(simulation, ordinal, forMilliseconds)),
   ),
   cutNetwork: act<OfMember & Lasting>(
-    'the network of a pod is cut: its probes, which are local, go on to pass, and nobody reaches the member',
+    'the network of a pod is cut: its probes, which are local, still pass, and no client reaches the member',
     (simulation, { ordinal, forMilliseconds }, strikes) => {
       const { moco, clock } = simulation;
       if (memberAt(simulation, ordinal) === null) return;
@@ -253,7 +259,7 @@ export const actsOfNodes = {
   slowPull: act<OfMember & Lasting>(
     'a member that is made anew waits for its image',
     (simulation, { ordinal, forMilliseconds }, strikes) => {
-      const { kubelets, clock, situations } = simulation;
+      const { kubelets, clock, situations, namespace } = simulation;
       strikes(true);
       kubelets.faultPlace(namespace, podName(ordinal), withContainerFault(mysqldContainer, 'hangs'));
       clock.after(forMilliseconds, () => {
@@ -265,16 +271,19 @@ export const actsOfNodes = {
   hangTerminating: act<OfMember & Lasting>(
     "the containers of a member that goes don't end",
     (simulation, { ordinal, forMilliseconds }, strikes) => {
-      simulation.kubelets.fault(namespace, podName(ordinal), (faults) => ({ ...faults, hangsTerminating: true }));
+      simulation.kubelets.fault(simulation.namespace, podName(ordinal), (faults) => ({
+        ...faults,
+        hangsTerminating: true,
+      }));
       simulation.clock.after(forMilliseconds, () => {
         strikes(memberAt(simulation, ordinal)?.metadata.deletionTimestamp !== undefined);
-        simulation.kubelets.heal(namespace, podName(ordinal));
+        simulation.kubelets.heal(simulation.namespace, podName(ordinal));
       });
     },
   ),
   refuseResize: act<OfMember & Lasting & { readonly how: ResizeFault }>(
     'a kubelet defers a resize, calls it infeasible, or reports an error',
-    ({ kubelets, clock }, { ordinal, how, forMilliseconds }, strikes) => {
+    ({ kubelets, clock, namespace }, { ordinal, how, forMilliseconds }, strikes) => {
       const resize = (answer: ResizeFault | null): boolean =>
         kubelets.fault(namespace, podName(ordinal), (faults) => ({ ...faults, resize: answer }));
       strikes(resize(how));
@@ -282,7 +291,7 @@ export const actsOfNodes = {
     },
   ),
   failFetch: act<FetchTrouble>(
-    'pods that fetch images on nodes fail, wait, or are deleted by somebody',
+    'pods that fetch images on nodes fail, wait, or are deleted by another client',
     ({ fetchers }, trouble, strikes) => fetchers.failFor(trouble, strikes),
   ),
 };

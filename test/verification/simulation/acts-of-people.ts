@@ -20,18 +20,19 @@ import { isOpen } from '../witness/maintenance.ts';
 import type { WitnessedWindow } from '../witness/objects.ts';
 import { type Act, act, type Hindrance, type Lasting, type OfMember } from './act.ts';
 import { podTemplateOf } from './pod-template.ts';
-import { clusterName, firstImage, namespace, type Simulation } from './simulation.ts';
+import { clusterName, firstImage, type Simulation } from './simulation.ts';
 import { foreignOwner } from './situations.ts';
 
 // Requests of the user and others to the API server, each of which returns whether it succeeded; and what they do, made
 // of such requests.
 
 const statefulSet = `moco-${clusterName}`;
-const clusterPath = path(clusterKind, { namespace, name: clusterName });
-const rolloutPath = path(rolloutKind, { namespace, name: clusterName });
-const statefulSetPath = path(statefulSets, { namespace, name: statefulSet });
+const clusterPath = ({ namespace }: Simulation): string => path(clusterKind, { namespace, name: clusterName });
+const rolloutPath = ({ namespace }: Simulation): string => path(rolloutKind, { namespace, name: clusterName });
+const statefulSetPath = ({ namespace }: Simulation): string => path(statefulSets, { namespace, name: statefulSet });
 export const podName = (ordinal: number): string => `${statefulSet}-${ordinal}`;
-export const podPath = (ordinal: number): string => path(pods, { namespace, name: podName(ordinal) });
+export const podPath = ({ namespace }: Simulation, ordinal: number): string =>
+  path(pods, { namespace, name: podName(ordinal) });
 
 /** Whether the API server has agreed. */
 export function asked(simulation: Simulation, request: Parameters<Simulation['request']>[0]): boolean {
@@ -39,22 +40,26 @@ export function asked(simulation: Simulation, request: Parameters<Simulation['re
 }
 
 export function evict(simulation: Simulation, ordinal: number): boolean {
-  return asked(simulation, { method: 'POST', path: `${podPath(ordinal)}/eviction`, body: {} });
+  return asked(simulation, { method: 'POST', path: `${podPath(simulation, ordinal)}/eviction`, body: {} });
+}
+
+export function deletePod(simulation: Simulation, ordinal: number): boolean {
+  return asked(simulation, { method: 'DELETE', path: podPath(simulation, ordinal), body: {} });
 }
 
 /** With the label by which the program lists the pods that fetch images, or without it. */
 function labelMember(simulation: Simulation, ordinal: number, value: string | null): boolean {
   const body = { metadata: { labels: { [preflightLabel]: value } } };
-  return asked(simulation, { method: 'PATCH', path: podPath(ordinal), body });
+  return asked(simulation, { method: 'PATCH', path: podPath(simulation, ordinal), body });
 }
 
-/** As `kubectl delete --force` does: nobody waits for the kubelet. */
+/** Like `kubectl delete --force`, which does not wait for the kubelet. */
 export function forceDelete(simulation: Simulation, ordinal: number): boolean {
-  return asked(simulation, { method: 'DELETE', path: podPath(ordinal), body: { gracePeriodSeconds: 0 } });
+  return asked(simulation, { method: 'DELETE', path: podPath(simulation, ordinal), body: { gracePeriodSeconds: 0 } });
 }
 
 function patchCluster(simulation: Simulation, body: Json): boolean {
-  return asked(simulation, { method: 'PATCH', path: clusterPath, body });
+  return asked(simulation, { method: 'PATCH', path: clusterPath(simulation), body });
 }
 
 export function setImage(simulation: Simulation, image: string): void {
@@ -71,7 +76,7 @@ export function setPart(simulation: Simulation, part: 'label' | 'sidecar' | 'cpu
 }
 
 /** Which of the situations of updates in place this is the beginning of. */
-function noteInPlace({ server, checks, situations, wall }: Simulation, part: 'sidecar' | 'cpu'): void {
+function noteInPlace({ server, namespace, checks, situations, wall }: Simulation, part: 'sidecar' | 'cpu'): void {
   const rollout = server.store.get(rolloutKind, namespace, clusterName);
   const { inPlace, maintenanceWindows = [] } = record(rollout?.['spec']);
   if (inPlace === undefined) return;
@@ -102,6 +107,7 @@ function growVolumes(simulation: Simulation, size: string): boolean {
 
 /** Its pod keeps it. */
 export function deleteClaim(simulation: Simulation, ordinal: number): boolean {
+  const { namespace } = simulation;
   const name = `${dataVolume}-${podName(ordinal)}`;
   return asked(simulation, { method: 'DELETE', path: path(persistentVolumeClaims, { namespace, name }), body: {} });
 }
@@ -111,8 +117,8 @@ const isOwned = ({ metadata }: StoredObject): boolean => (metadata.ownerReferenc
 
 /** Created again once the old one and its dependents are deleted. */
 function recreateCluster(simulation: Simulation): boolean {
-  const { clock, server } = simulation;
-  const goes = asked(simulation, { method: 'DELETE', path: clusterPath, body: {} });
+  const { clock, server, namespace } = simulation;
+  const goes = asked(simulation, { method: 'DELETE', path: clusterPath(simulation), body: {} });
   const make = (): void => {
     const gone = server.store.get(clusterKind, namespace, clusterName) === null;
     if (!gone || server.store.get(statefulSets, namespace, statefulSet) !== null || simulation.members.some(isOwned)) {
@@ -140,10 +146,13 @@ function twoWindows(wallMilliseconds: number, openMilliseconds: number): Json {
  * `null` if there is no CronJob.
  */
 export function beginBackup(simulation: Simulation, by: 'schedule' | 'hand'): string | null {
-  const { store } = simulation.server;
-  const [cronJob] = store.all(cronJobs);
+  const { namespace, server } = simulation;
+  const { store } = server;
+  const [cronJob] = store.all(cronJobs).filter(({ metadata }) => metadata.namespace === namespace);
   if (cronJob === undefined) return null;
-  const before = store.all(jobs).filter(({ metadata }) => metadata.labels?.['by'] === by);
+  const isBefore = ({ metadata }: StoredObject): boolean =>
+    metadata.namespace === namespace && metadata.labels?.['by'] === by;
+  const before = store.all(jobs).filter(isBefore);
   const name = `${by}-${before.length}`;
   const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name: cronJob.metadata.name, uid: cronJob.metadata.uid };
   const metadata = { name, labels: { ...jobLabels(clusterName), by }, ownerReferences: [owner] };
@@ -154,13 +163,16 @@ export function beginBackup(simulation: Simulation, by: 'schedule' | 'hand'): st
 
 export function completeBackup(simulation: Simulation, name: string): void {
   const status = { conditions: [{ type: 'Complete', status: 'True' }] };
+  const { namespace } = simulation;
   const target = path(jobs, { namespace, name, subresource: 'status' });
   simulation.request({ method: 'PUT', path: target, body: { status } });
   if (name.startsWith('schedule')) listActive(simulation, []);
 }
 
 function listActive(simulation: Simulation, active: readonly object[]): void {
-  for (const { metadata } of simulation.server.store.all(cronJobs)) {
+  const { namespace, server } = simulation;
+  for (const { metadata } of server.store.all(cronJobs)) {
+    if (metadata.namespace !== namespace) continue;
     const target = path(cronJobs, { namespace, name: metadata.name, subresource: 'status' });
     simulation.request({ method: 'PUT', path: target, body: { status: { active } } });
   }
@@ -193,14 +205,23 @@ const backup = (sentence: string, by: 'schedule' | 'hand'): Act<Lasting> =>
   });
 
 /** A request that may be made of every cluster. */
-const request = (sentence: string, wanted: Parameters<typeof asked>[1], hindrance?: Hindrance): Act<unknown> =>
-  act(sentence, (simulation, _, strikes) => strikes(asked(simulation, wanted)), hindrance);
+const request = (
+  sentence: string,
+  wanted: Omit<Parameters<typeof asked>[1], 'path'> & { readonly path: (simulation: Simulation) => string },
+  hindrance?: Hindrance,
+): Act<unknown> =>
+  act(
+    sentence,
+    (simulation, _, strikes) => strikes(asked(simulation, { ...wanted, path: wanted.path(simulation) })),
+    hindrance,
+  );
 
 const strangerName = podName(7);
 
 /** The labels of a member by which MOCO's objects select it, and no owner: a copy for a test, as people make them. */
 function addStranger(simulation: Simulation, name: string): boolean {
-  const [like] = simulation.members;
+  const { namespace, members } = simulation;
+  const [like] = members;
   if (like === undefined) return false;
   const { [revisionHashLabel]: _, ...labels } = like.metadata.labels ?? {};
   const { nodeName: __, ...spec } = record(like['spec']);
@@ -315,7 +336,7 @@ export const actsOfPeople = {
     strikes(recreateCluster(simulation)),
   ),
   manual: setting('the user lets the primary wait for approval for a while', { primaryUpdatePolicy: 'Manual' }),
-  keepLost: setting('the user wants members that somebody else takes to keep their revision, for a while', {
+  keepLost: setting('the user wants members whose pods another client deletes to keep their revision, for a while', {
     lostMembers: 'KeepRevision',
   }),
   stopInPlace: setting(
@@ -349,77 +370,82 @@ export const actsOfPeople = {
   ),
   backup: backup("a backup runs: MOCO closes the cluster's PodDisruptionBudget", 'schedule'),
   backUpByHand: backup('a person begins a backup that MOCO does not know of', 'hand'),
-  deletePod: act<OfMember>('somebody else deletes a member', (simulation, { ordinal }, strikes) =>
-    strikes(asked(simulation, { method: 'DELETE', path: podPath(ordinal), body: {} })),
+  deletePod: act<OfMember>('another client deletes a member', (simulation, { ordinal }, strikes) =>
+    strikes(deletePod(simulation, ordinal)),
   ),
   forceDelete: act<OfMember>(
-    'somebody else deletes a member by force, without a grace period',
+    'another client deletes a member by force, without a grace period',
     (simulation, { ordinal }, strikes) => strikes(forceDelete(simulation, ordinal)),
   ),
-  evictPod: act<OfMember>('somebody else evicts a member', (simulation, { ordinal }, strikes) =>
+  evictPod: act<OfMember>('another client evicts a member', (simulation, { ordinal }, strikes) =>
     strikes(evict(simulation, ordinal)),
   ),
-  recreateStatefulSet: request('somebody deletes the StatefulSet and leaves its pods; MOCO makes it again', {
+  recreateStatefulSet: request('a person deletes the StatefulSet and leaves its pods; MOCO makes it again', {
     method: 'DELETE',
     path: statefulSetPath,
     body: { propagationPolicy: 'Orphan' },
   }),
   removeRollout: request(
-    'somebody deletes the MySQLRollout',
+    'a person deletes the MySQLRollout',
     { method: 'DELETE', path: rolloutPath },
     { blinds: true },
   ),
   touchRollout: act<unknown>(
-    'somebody annotates the MySQLRollout',
+    'a person annotates the MySQLRollout',
     (simulation, _, strikes) => {
       const annotations = { 'example.com/touched': String(simulation.clock.nowMilliseconds) };
-      strikes(asked(simulation, { method: 'PATCH', path: rolloutPath, body: { metadata: { annotations } } }));
+      strikes(
+        asked(simulation, { method: 'PATCH', path: rolloutPath(simulation), body: { metadata: { annotations } } }),
+      );
     },
     { isUneventful: true },
   ),
   copyRollout: act<Lasting>(
     'the MySQLRollout is overwritten by one that belongs to another cluster, and deleted later',
     (simulation, { forMilliseconds }, strikes) => {
-      simulation.clock.after(forMilliseconds, () => void asked(simulation, { method: 'DELETE', path: rolloutPath }));
+      simulation.clock.after(
+        forMilliseconds,
+        () => void asked(simulation, { method: 'DELETE', path: rolloutPath(simulation) }),
+      );
       const body = { metadata: { ownerReferences: [foreignOwner] } };
-      strikes(asked(simulation, { method: 'PATCH', path: rolloutPath, body }));
+      strikes(asked(simulation, { method: 'PATCH', path: rolloutPath(simulation), body }));
     },
     { blinds: true, impedes: true },
   ),
   keepRollout: act<Lasting>(
-    "somebody deletes the MySQLRollout, and somebody's finalizer keeps it for a while",
+    'a person deletes the MySQLRollout, and the finalizer of another program keeps it for a while',
     (simulation, { forMilliseconds }, strikes) => {
       const finalizers = (list: readonly string[]): boolean =>
-        asked(simulation, { method: 'PATCH', path: rolloutPath, body: { metadata: { finalizers: list } } });
+        asked(simulation, { method: 'PATCH', path: rolloutPath(simulation), body: { metadata: { finalizers: list } } });
       simulation.clock.after(forMilliseconds, () => finalizers([]));
       const isKept = finalizers(['example.com/keeps']);
-      strikes(isKept && asked(simulation, { method: 'DELETE', path: rolloutPath }));
+      strikes(isKept && asked(simulation, { method: 'DELETE', path: rolloutPath(simulation) }));
     },
     { blinds: true, impedes: true },
   ),
   foreignDemote: act<OfMember & Lasting>(
-    'somebody else demotes a member',
+    'another client demotes a member',
     (simulation, { ordinal, forMilliseconds }, strikes) => {
       const demote = (value: string | null): boolean => {
         const body = { metadata: { annotations: { [demoteAnnotation]: value } } };
-        return asked(simulation, { method: 'PATCH', path: podPath(ordinal), body });
+        return asked(simulation, { method: 'PATCH', path: podPath(simulation, ordinal), body });
       };
       strikes(demote(annotationOn));
       simulation.clock.after(forMilliseconds, () => void demote(null));
     },
   ),
   foreignPod: act<Lasting>(
-    "somebody's pod has the labels of a member, and the name of one that there could be",
+    'a pod of another client has the labels of a member, and the name of one that there could be',
     (simulation, { forMilliseconds }, strikes) => {
       strikes(addStranger(simulation, strangerName));
-      const target = path(pods, { namespace, name: strangerName });
+      const target = path(pods, { namespace: simulation.namespace, name: strangerName });
       const remove = (): void =>
         void asked(simulation, { method: 'DELETE', path: target, body: { gracePeriodSeconds: 0 } });
       simulation.clock.after(forMilliseconds, remove);
     },
   ),
   freezeFleet: act<Lasting>(
-    'somebody freezes the whole fleet by a policy for a while',
+    'a person freezes the whole fleet by a policy for a while',
     (simulation, { forMilliseconds }, strikes) => {
       const body = { metadata: { name: 'freeze' }, spec: { enforced: { paused: true } } };
       strikes(asked(simulation, { method: 'POST', path: path(policyKind), body }));
@@ -431,14 +457,14 @@ export const actsOfPeople = {
     },
   ),
   labelMember: act<OfMember & Lasting>(
-    'somebody gives a member the label of a pod that fetches images',
+    'a person gives a member the label of a pod that fetches images',
     (simulation, { ordinal, forMilliseconds }, strikes) => {
       strikes(labelMember(simulation, ordinal, clusterName));
       simulation.clock.after(forMilliseconds, () => void labelMember(simulation, ordinal, null));
     },
   ),
   foreignFetchers: act<Lasting>(
-    "somebody's pods have the label or the name of a pod that fetches images",
+    'pods of another client have the label or the name of a pod that fetches images',
     ({ fetchers }, { forMilliseconds }, strikes) => strikes(fetchers.imitateFor(forMilliseconds)),
   ),
 };

@@ -141,7 +141,7 @@ export const actsOfServers = {
     { ...onTheWay, impedes: true },
   ),
   watchRepeats: act<{ readonly plural: string; readonly lines: number }>(
-    'watches say again what they have said: time goes backwards for a cache',
+    'watches repeat events',
     ({ network }, { plural, lines }, strikes) => {
       for (const watch of network.watches(null, plural)) strikes(watch.repeat(lines));
     },

@@ -5,6 +5,11 @@ import type { ClusteringDurations } from '../../support/moco/settings.ts';
 import type { NodesSettings } from '../../support/nodes/settings.ts';
 import type { Preflight } from './preflight.ts';
 
+export interface NodeMaintenance {
+  readonly nodeMaintenance: 'Ignore' | 'Switchover' | 'Evacuate';
+  readonly rolloutsDuringMaintenance: 'Proceed' | 'Wait';
+}
+
 /** What a simulated world is like, whatever happens in it. */
 export interface Circumstances {
   readonly seed: string;
@@ -37,6 +42,8 @@ export interface Circumstances {
   readonly inPlace?: Json;
   /** The setting `preflight`, and the nodes that are asked; absent without it. */
   readonly preflight?: Preflight;
+  /** Settings about nodes that are being taken out of service, with the feature gate; absent for none. */
+  readonly nodeMaintenance?: NodeMaintenance | 'gate off';
   /** What the controller logs. */
   readonly log?: Log;
 }

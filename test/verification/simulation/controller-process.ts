@@ -10,6 +10,7 @@ import { LeaseElector } from '../../../src/kube/lease-elector.ts';
 import { onServerClock } from '../../../src/kube/server-clock.ts';
 import type { DelayReader, MemberReader } from '../../../src/moco/agent.ts';
 import { usualLease } from '../../../src/moco/lease-place.ts';
+import { usualSigns } from '../../../src/moco/node-maintenance.ts';
 import { FleetMetrics } from '../../../src/telemetry/metrics.ts';
 import { RolloutMetrics } from '../../../src/telemetry/rollout-metrics.ts';
 import { CacheMetrics, CheckMetrics, WorkQueueMetrics } from '../../../src/telemetry/runtime-metrics.ts';
@@ -258,6 +259,7 @@ class Life {
       },
       defaults: { policy: defaultPolicy, strategy: builtInStrategy },
       strategies,
+      leavingSigns: usualSigns,
       fleetLimits: noFleetLimits,
       mocoLease: usualLease,
       namespaces: [],

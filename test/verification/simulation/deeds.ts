@@ -5,19 +5,17 @@ import {
   clusterNameLabel,
   demoteAnnotation,
   revisionHashLabel,
+  statefulSetName,
   strategyLabel,
 } from '../../../src/moco/names.ts';
-import { statefulSetName } from '../../../src/moco/projections.ts';
 import { type ApiAnswer, type ApiRequest, isDryRun } from '../../support/api-server/api-answer.ts';
-import type { ApiServer } from '../../support/api-server/api-server.ts';
 import { type ResourcePath, resourceAt } from '../../support/api-server/resource-path.ts';
 import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import type { Disruption } from '../witness/disruption.ts';
-import type { Witness } from '../witness/witness.ts';
-import type { VirtualClock } from './clock.ts';
 import { isMember } from './members.ts';
 import type { Sent } from './network.ts';
-import { clusterName, type Simulation } from './simulation.ts';
+import type { Platform } from './platform.ts';
+import { clusterName } from './simulation.ts';
 
 const controllers = /^controller-/;
 
@@ -26,24 +24,18 @@ const controllers = /^controller-/;
  * read of the StatefulSet by name.
  */
 export class Deeds {
-  readonly #clock: VirtualClock;
-  readonly #server: ApiServer;
-  readonly #witness: Witness;
-  readonly #simulation: Simulation;
+  readonly #platform: Platform;
+  /** By process and namespace. */
   readonly #asked = new Map<string, Sent>();
   /** By process. */
   readonly #strategies = new Map<string, StrategySettings>();
 
-  readonly #onDisruption: (disruption: Disruption) => void;
+  readonly #onDisruption: (disruption: Disruption, namespace: string) => void;
 
-  constructor(simulation: Simulation, onDisruption: (disruption: Disruption) => void) {
-    const { clock, server, witness } = simulation;
-    this.#simulation = simulation;
+  constructor(platform: Platform, onDisruption: (disruption: Disruption, namespace: string) => void) {
+    this.#platform = platform;
     this.#onDisruption = onDisruption;
-    this.#clock = clock;
-    this.#server = server;
-    this.#witness = witness;
-    server.onRequest((request, answer, before) => this.#answered(request, answer, before));
+    platform.server.onRequest((request, answer, before) => this.#answered(request, answer, before));
   }
 
   started(actor: string, strategies: StrategySettings): void {
@@ -53,7 +45,8 @@ export class Deeds {
   sent(sent: Sent): void {
     if (sent.method !== 'GET') return;
     const target = resourceAt(sent.path);
-    if (target?.kind === statefulSets && target.name !== null) this.#asked.set(sent.actor, sent);
+    if (target?.kind === statefulSets && target.name !== null)
+      this.#asked.set(`${sent.actor} ${target.namespace}`, sent);
   }
 
   #answered(request: ApiRequest, { code }: ApiAnswer, before: number): void {
@@ -63,7 +56,8 @@ export class Deeds {
     if (target === null || target.name === null) return;
     const { kind, namespace, name, subresource } = target;
     if (this.#isForbidden(request, target)) {
-      this.#witness.object('I10', `${method} ${path} by ${actor}, with the gate off`, this.#clock.nowMilliseconds);
+      const { witness, clock } = this.#platform;
+      witness.object('I10', `${method} ${path} by ${actor}, with the gate off`, clock.nowMilliseconds);
     }
     if (kind === pods && (method === 'DELETE' || subresource === 'eviction')) {
       this.#disrupted(method === 'DELETE' ? 'delete' : 'evict', actor, namespace, name, before);
@@ -80,8 +74,8 @@ export class Deeds {
     const strategy = record(record(record(body)['spec'])['updateStrategy']);
     const { partition } = record(strategy['rollingUpdate']);
     if (kind === statefulSets && method === 'PATCH' && typeof partition === 'number') {
-      const set = this.#server.store.get(kind, namespace, name);
-      const pod = this.#server.store.get(pods, namespace, `${name}-${partition}`);
+      const set = this.#platform.server.store.get(kind, namespace, name);
+      const pod = this.#platform.server.store.get(pods, namespace, `${name}-${partition}`);
       if (set !== null && pod !== null && isStale(set, pod)) {
         this.#disrupted('setPartition', actor, namespace, pod.metadata.name, before);
       }
@@ -105,14 +99,14 @@ export class Deeds {
   /** A container restarts only where its image is: the kubelet stops it first and pulls afterwards. */
   #restartedInPlace(restarted: readonly Json[], actor: string, namespace: string, name: string, before: number): void {
     if (restarted.length === 0) return;
-    const { store } = this.#server;
-    const { nodeImages } = this.#simulation;
+    const { server, nodeImages, witness, clock } = this.#platform;
+    const { store } = server;
     const node = String(record(store.get(pods, namespace, name)?.['spec'])['nodeName']);
     for (const { name: container, image: given } of restarted) {
       const image = String(given);
       if (nodeImages.has(node, image)) continue;
       const text = `${String(container)} of ${name} restarts as ${image}, which its node does not have`;
-      this.#witness.object('I17', text, this.#clock.nowMilliseconds);
+      witness.object('I17', text, clock.nowMilliseconds);
     }
     const containers = restarted.map((one) => String(one['name']));
     this.#disrupted('restartInPlace', actor, namespace, name, before, containers);
@@ -126,16 +120,17 @@ export class Deeds {
     before: number,
     containers: readonly string[] = [],
   ): void {
-    const { store } = this.#server;
+    const { server, witness, clock } = this.#platform;
+    const { store } = server;
     const last = store.get(pods, namespace, name) ?? lastOf(store.changesAfter(pods, before), name);
     if (last === null) return;
     if (!isMember(last)) {
-      if (this.#simulation.fetchers.isOfProgram(last)) return;
-      return this.#witness.object('preflight', `${actor} deleted ${name} of somebody`, this.#clock.nowMilliseconds);
+      if (this.#platform.clusterIn(namespace)?.fetchers.isOfProgram(last)) return;
+      return witness.object('preflight', `${actor} deleted ${name} of another client`, clock.nowMilliseconds);
     }
-    const asked = this.#asked.get(actor);
-    const atMilliseconds = this.#clock.nowMilliseconds;
-    this.#onDisruption({
+    const asked = this.#asked.get(`${actor} ${namespace}`);
+    const atMilliseconds = clock.nowMilliseconds;
+    const disruption = {
       verb,
       containers,
       actor,
@@ -145,7 +140,8 @@ export class Deeds {
       confirmingSince: asked ?? { revision: before, atMilliseconds },
       before,
       atMilliseconds,
-    });
+    };
+    this.#onDisruption(disruption, namespace);
   }
 }
 

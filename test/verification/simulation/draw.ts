@@ -6,6 +6,7 @@ import { drawHardTimes, hardThemes } from './hard-times.ts';
 import { drawInPlace } from './in-place.ts';
 import { drawLosses, lossThemes } from './losses.ts';
 import { drawMisleading, misleadingThemes } from './misleading.ts';
+import { drawNodeMaintenance } from './node-maintenance.ts';
 import { drawPreflight } from './preflight.ts';
 import { firstImage } from './simulation.ts';
 import { budgets, imageNamed, narrowThemes, themes } from './themes.ts';
@@ -34,6 +35,22 @@ const modes = [
 const themeNames = Object.keys(themes);
 const everyTheme = { ...themes, ...narrowThemes, ...hardThemes, ...lossThemes, ...misleadingThemes };
 
+/** Every theme, those included that no seed draws by itself. */
+export const everyThemeName: readonly string[] = Object.keys(everyTheme);
+
+/**
+ * The scenario of a seed as people name it: `7` has the themes that it draws itself, `watches:7` only that theme.
+ * Throws `RangeError` for a theme that does not exist.
+ */
+export function drawNamed(name: string): Scenario {
+  const [seed = '', theme] = name.split(':').toReversed();
+  if (theme === undefined) return draw(seed);
+  if (!everyThemeName.includes(theme)) {
+    throw new RangeError(`expected a theme before the colon of SEED (${everyThemeName.join(', ')}), got ${theme}`);
+  }
+  return draw(seed, [theme]);
+}
+
 /** The scenario of a seed, always the same. Given themes replace those of the seed. */
 export function draw(seed: string, given: readonly string[] = []): Scenario {
   const chance = new Chance(`scenario ${seed}`);
@@ -47,6 +64,7 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
   const mode = given.length > 0 ? 'OnDelete' : chance.pick(modes);
   const inPlace = mode === 'OnDelete' ? drawInPlace(chance.fork('in place'), given) : null;
   const preflight = mode === 'OnDelete' ? drawPreflight(chance.fork('preflight'), replicas, given) : null;
+  const maintenance = mode === 'OnDelete' && !calm ? drawNodeMaintenance(chance.fork('nodes'), given) : null;
   const circumstances: Circumstances = {
     seed,
     replicas,
@@ -87,6 +105,7 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
     spec: own.includes('burdens') ? drawBurdens(chance) : {},
     ...(inPlace !== null && { inPlace: inPlace.setting }),
     ...(preflight !== null && { preflight: preflight.circumstances }),
+    ...(maintenance !== null && { nodeMaintenance: maintenance.setting }),
     maxUnavailable: given.length === 0 && replicas > 3 && chance.happens(0.5) ? chance.pick(budgets) : null,
   };
   const plan = calm ? calmPlan(chance) : wildPlan(chance, replicas, own);
@@ -98,7 +117,10 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
   const flips = calm || given.length > 0 ? [] : drawFlips(chance.fork('flips'), replicas);
   const misleads = !calm && given.length === 0 && mode === 'OnDelete';
   const misleading = misleads ? drawMisleading(chance.fork('misleading'), replicas) : [];
-  const all = [...plan, ...hard, ...byHand, ...losses, ...ofPreflight, ...flips, ...misleading].sort(byTime);
+  const upgrades = maintenance === null ? [] : [maintenance.upgrades];
+  const all = [...plan, ...hard, ...byHand, ...losses, ...ofPreflight, ...flips, ...misleading, ...upgrades].sort(
+    byTime,
+  );
   return { circumstances, plan: inPlace === null ? all : inPlace.plan(all, replicas) };
 }
 

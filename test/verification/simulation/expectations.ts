@@ -1,7 +1,7 @@
 import type { ExchangeRequest } from '../../../src/base/world.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { clusterKind, preflightLabel } from '../../../src/moco/names.ts';
-import { resourceAt } from '../../support/api-server/resource-path.ts';
+import { type ResourcePath, resourceAt } from '../../support/api-server/resource-path.ts';
 import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import type { Witness } from '../witness/witness.ts';
 import type { VirtualClock } from './clock.ts';
@@ -31,6 +31,7 @@ interface Process {
 export class Expectations {
   readonly #clock: VirtualClock;
   readonly #witness: Witness;
+  /** By actor and namespace. */
   readonly #processes = new Map<string, Process>();
 
   constructor(clock: VirtualClock, witness: Witness) {
@@ -40,9 +41,14 @@ export class Expectations {
 
   sent({ actor, method, path, atMilliseconds }: Sent): void {
     const target = resourceAt(path);
-    if (takes(method, target)) this.#of(actor).asked.set(path, atMilliseconds);
-    if (method !== 'GET' || target === null || target.name === null) return;
-    const process = this.#of(actor);
+    if (target === null || target.name === null) return;
+    const process = this.#of(actor, target.namespace);
+    if (takes(method, target)) {
+      process.asked.set(path, atMilliseconds);
+      // The confirmation is over: what is read next belongs to something else.
+      process.lastRead = null;
+    }
+    if (method !== 'GET') return;
     switch (target.kind) {
       case clusterKind:
         if (process.lastRead !== 'pod') process.looksOn = true;
@@ -65,20 +71,20 @@ export class Expectations {
     const target = resourceAt(asked);
     // A list shows every end as well, but for that of pods that fetch images.
     const isOfMembers = !query.includes(encodeURIComponent(preflightLabel));
-    if (isOfMembers && method === 'GET' && target?.kind === pods && target.name === null) this.#of(actor).taken.clear();
-    if (!takes(method, target) || code >= 300) return;
+    if (isOfMembers && method === 'GET' && target?.kind === pods && target.name === null) this.#listed(actor, target);
+    if (target === null || !takes(method, target) || code >= 300) return;
     const options = record(JSON.parse(body ?? '{}'));
     const { uid } = record(options['preconditions'] ?? record(options['deleteOptions'])['preconditions']);
-    const process = this.#of(actor);
+    const process = this.#of(actor, target.namespace);
     if (typeof uid !== 'string' || process.ended.has(uid)) return;
     // An answer may be long on its way: what the process counts from is its own asking.
     process.taken.set(uid, process.asked.get(asked) ?? this.#clock.nowMilliseconds);
   }
 
   reported(actor: string, object: StoredObject, type: 'ADDED' | 'MODIFIED' | 'DELETED'): void {
-    const { uid, deletionTimestamp } = object.metadata;
+    const { uid, namespace = '', deletionTimestamp } = object.metadata;
     if (type !== 'DELETED' && deletionTimestamp === undefined) return;
-    const { taken, ended } = this.#of(actor);
+    const { taken, ended } = this.#of(actor, namespace);
     taken.delete(uid);
     ended.add(uid);
   }
@@ -93,16 +99,26 @@ export class Expectations {
     }
   }
 
-  #of(actor: string): Process {
-    const known = this.#processes.get(actor);
+  /** Of one namespace, or of all. */
+  #listed(actor: string, { namespace }: ResourcePath): void {
+    for (const [key, { taken }] of this.#processes) {
+      if (namespace === '' ? key.startsWith(`${actor} `) : key === keyOf(actor, namespace)) taken.clear();
+    }
+  }
+
+  #of(actor: string, namespace: string): Process {
+    const key = keyOf(actor, namespace);
+    const known = this.#processes.get(key);
     if (known !== undefined) return known;
     const fresh: Process = { asked: new Map(), taken: new Map(), ended: new Set(), lastRead: null, looksOn: false };
-    this.#processes.set(actor, fresh);
+    this.#processes.set(key, fresh);
     return fresh;
   }
 }
 
-function takes(method: ExchangeRequest['method'], target: ReturnType<typeof resourceAt>): boolean {
-  const isMember = target?.kind === pods && target.name?.startsWith(`moco-${clusterName}-`) === true;
+const keyOf = (actor: string, namespace: string): string => `${actor} ${namespace}`;
+
+function takes(method: ExchangeRequest['method'], target: ResourcePath): boolean {
+  const isMember = target.kind === pods && target.name?.startsWith(`moco-${clusterName}-`) === true;
   return isMember && (method === 'DELETE' || target.subresource === 'eviction');
 }

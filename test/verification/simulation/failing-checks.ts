@@ -26,7 +26,7 @@ export class FailingChecks {
   constructor(simulation: Simulation) {
     this.#simulation = simulation;
     simulation.server.store.subscribe(({ type, object }) => {
-      if (object.kind !== 'MySQLRollout') return;
+      if (object.kind !== 'MySQLRollout' || object.metadata.namespace !== simulation.namespace) return;
       const isSet = type !== 'DELETED' && record(object['spec'])['checks'] !== undefined;
       this.#setSince = isSet ? Math.min(this.#setSince, this.#now) : Number.POSITIVE_INFINITY;
     });

@@ -66,9 +66,7 @@ function troubled(mishap: Mishap, requests: RequestKind, number: number): Scenar
   };
 }
 
-describe("the simulation's faults", function simulatedFaults() {
-  this.timeout(600_000);
-
+describe("the simulation's faults", () => {
   it('are those in the tables of the README', async () => {
     expect(await cellsOf('fault', 2)).to.deep.equal(Object.entries(faults));
     expect(await cellsOf('requests', 1)).to.deep.equal(

@@ -17,7 +17,7 @@ const following = {
   twoLeaders: 'two processes that are alive both write within a few seconds',
   leaderChange: 'another process becomes leader in the middle of a rollout',
   lateRequest: 'a request arrives after its author has given it up',
-  conflict: 'a request is refused with 409, since somebody was quicker',
+  conflict: 'a request is refused with 409, since another client was quicker',
   reordered: 'a watch tells of something older than what a watch of another kind has told',
 } as const;
 

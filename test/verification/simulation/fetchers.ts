@@ -4,13 +4,12 @@ import { mysqldContainer, preflightLabel } from '../../../src/moco/names.ts';
 import { preflightName } from '../../../src/moco/preflight-pod.ts';
 import type { StoreChange } from '../../support/api-server/object-store.ts';
 import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
-import { nodeNames } from '../../support/nodes/cluster-objects.ts';
 import { withContainerFault } from '../../support/nodes/fault-script.ts';
 import type { PodFaults } from '../../support/nodes/faults.ts';
 import type { Pod } from '../../support/nodes/objects.ts';
 import { runsOnce } from '../../support/nodes/run-once.ts';
 import type { Lasting } from './act.ts';
-import { clusterName, namespace, type Simulation } from './simulation.ts';
+import { clusterName, type Simulation } from './simulation.ts';
 
 /** What every pod that fetches images meets with for a while. */
 export interface FetchTrouble extends Lasting {
@@ -62,7 +61,7 @@ export class Fetchers {
     this.#simulation.clock.after(forMilliseconds, () => {
       if (this.#trouble !== trouble) return;
       this.#trouble = null;
-      for (const { metadata } of this.#all) this.#simulation.kubelets.heal(namespace, metadata.name);
+      for (const { metadata } of this.#all) this.#simulation.kubelets.heal(this.#simulation.namespace, metadata.name);
     });
   }
 
@@ -85,25 +84,27 @@ export class Fetchers {
   /** Somebody's pods with the label of a preflight, and some with the names that it would give its own. */
   imitateFor(forMilliseconds: number): boolean {
     const { clock } = this.#simulation;
-    const began = this.#imitate('moco-rollout-preflight-of-somebody', { [preflightLabel]: clusterName });
+    const began = this.#imitate('moco-rollout-preflight-of-another-client', { [preflightLabel]: clusterName });
     this.#isSquatted = true;
     this.#squat();
     clock.after(forMilliseconds, () => {
       this.#isSquatted = false;
-      const all = this.#simulation.server.store.all(pods);
+      const { namespace, server } = this.#simulation;
+      const all = server.store.all(pods).filter(({ metadata }) => metadata.namespace === namespace);
       for (const { metadata } of all.filter(isImitation)) {
-        this.#asked({ method: 'DELETE', path: podPath(metadata.name), body: {} });
+        this.#asked({ method: 'DELETE', path: this.#podPath(metadata.name), body: {} });
       }
     });
     return began;
   }
 
   #squat(): void {
-    const { store } = this.#simulation.server;
+    const { namespace, nodeImages, server } = this.#simulation;
+    const { store } = server;
     const revision = record(store.get(statefulSets, namespace, `moco-${clusterName}`)?.['status'])['updateRevision'];
     const uid = store.get(rolloutKind, namespace, clusterName)?.metadata.uid;
     if (typeof revision !== 'string' || uid === undefined) return;
-    for (const node of nodeNames.slice(1)) {
+    for (const node of nodeImages.names.slice(1)) {
       const name = preflightName(uid, revision, node, 'images');
       if (store.get(pods, namespace, name) === null) this.#imitate(name, {});
     }
@@ -112,11 +113,13 @@ export class Fetchers {
   #imitate(name: string, labels: Readonly<Record<string, string>>): boolean {
     const metadata = { name, labels: { ...labels, [imitates]: 'yes' } };
     const spec = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example/other:0' }] };
+    const { namespace } = this.#simulation;
     return this.#asked({ method: 'POST', path: path(pods, { namespace }), body: { metadata, spec } });
   }
 
   get #all(): readonly StoredObject[] {
-    return this.#simulation.server.store.all(pods).filter(isFetcher);
+    const { namespace, server } = this.#simulation;
+    return server.store.all(pods).filter((pod) => pod.metadata.namespace === namespace && isFetcher(pod));
   }
 
   #meets(pod: StoredObject): void {
@@ -140,11 +143,15 @@ export class Fetchers {
 
   #ends({ metadata: { name, uid } }: StoredObject, how: 'evicted' | 'deleted'): boolean {
     if (how === 'deleted') {
-      return this.#asked({ method: 'DELETE', path: podPath(name), body: { preconditions: { uid } } });
+      return this.#asked({ method: 'DELETE', path: this.#podPath(name), body: { preconditions: { uid } } });
     }
     const status = { phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: ephemeral-storage.' };
     const body = { metadata: { uid }, status };
-    return this.#asked({ method: 'PATCH', path: `${podPath(name)}/status`, body });
+    return this.#asked({ method: 'PATCH', path: `${this.#podPath(name)}/status`, body });
+  }
+
+  #podPath(name: string): string {
+    return path(pods, { namespace: this.#simulation.namespace, name });
   }
 
   #asked(request: Parameters<Simulation['request']>[0]): boolean {
@@ -152,7 +159,7 @@ export class Fetchers {
   }
 
   #fault({ metadata }: StoredObject, change: (faults: PodFaults) => PodFaults): void {
-    this.#simulation.kubelets.fault(namespace, metadata.name, change);
+    this.#simulation.kubelets.fault(this.#simulation.namespace, metadata.name, change);
   }
 }
 
@@ -161,4 +168,3 @@ const imitates = 'example.com/imitates';
 const isImitation = ({ metadata }: StoredObject): boolean => metadata.labels?.[imitates] !== undefined;
 const isFetcher = (pod: StoredObject): boolean => runsOnce(pod as unknown as Pod) && !isImitation(pod);
 const nodeOf = (pod: StoredObject): string => String(record(pod['spec'])['nodeName']);
-const podPath = (name: string): string => path(pods, { namespace, name });

@@ -2,9 +2,7 @@ import { expect } from 'chai';
 import { findings } from './findings.ts';
 import { run } from './run.ts';
 
-describe('the simulation plays what has failed before: the program', function found() {
-  this.timeout(60_000);
-
+describe('the simulation plays what has failed before: the program', () => {
   for (const [sentence, scenario] of Object.entries(findings)) {
     it(sentence, async () => {
       const { violations, races, stuck } = await run(scenario);

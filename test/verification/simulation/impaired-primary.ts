@@ -1,9 +1,8 @@
 import { isPrimary, isWell, participates } from '../witness/member.ts';
-import { clusterName, namespace, type Simulation } from './simulation.ts';
+import type { Simulation } from './simulation.ts';
 
 /** Notes a container of a primary that works, and is stuck or has not been ready for a minute. */
-export function noteImpairedPrimary({ witness, situations, moco }: Simulation): void {
-  const moment = witness.latest(`${namespace}/${clusterName}`);
+export function noteImpairedPrimary({ moment, situations, moco }: Simulation): void {
   const primary = moment.members.find((member) => isPrimary(moment, member));
   if (primary === undefined || moment.members.length < 2) return;
   if (!participates(moment, primary) || isWell(moment, primary)) return;

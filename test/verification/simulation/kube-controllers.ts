@@ -54,7 +54,9 @@ export class KubeControllers {
       for (const set of store.all(statefulSets)) if (isAbout(set, object)) this.#later(statefulSets, set);
     }
     if (kind === podDisruptionBudgets || kind === pods || kind === statefulSets) {
-      for (const budget of store.all(podDisruptionBudgets)) this.#later(podDisruptionBudgets, budget);
+      for (const budget of store.all(podDisruptionBudgets)) {
+        if (isBeside(budget, object)) this.#later(podDisruptionBudgets, budget);
+      }
     }
     const frees = kind === pods ? type === 'DELETED' : kind === persistentVolumeClaims && type !== 'DELETED';
     if (frees && this.#endingClaims().length > 0)
@@ -79,11 +81,13 @@ export class KubeControllers {
   /** Those of members whose pods are gone. */
   #endingClaims(): readonly StoredObject[] {
     const { store } = this.#options.server;
-    const used = store.all(pods).map(({ metadata }) => `-${metadata.name}`);
+    const all = store.all(pods);
+    const isUsed = (claim: StoredObject): boolean =>
+      all.some((pod) => isBeside(claim, pod) && claim.metadata.name.endsWith(`-${pod.metadata.name}`));
     return store
       .all(persistentVolumeClaims)
       .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
-      .filter(({ metadata }) => !used.some((suffix) => metadata.name.endsWith(suffix)));
+      .filter((claim) => !isUsed(claim));
   }
 
   /** What the protection of claims does (kubernetes.io/pvc-protection): no pod uses them any more. */
@@ -115,6 +119,10 @@ export class KubeControllers {
     });
   }
 }
+
+/** In the same namespace. */
+const isBeside = (one: StoredObject, other: StoredObject): boolean =>
+  one.metadata.namespace === other.metadata.namespace;
 
 const isOwnedBy = (owner: StoredObject, { metadata }: StoredObject): boolean =>
   metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid) ?? false;

@@ -18,7 +18,9 @@ export interface KubeletsOptions {
   readonly clock: VirtualClock;
   readonly server: ApiServer;
   /** Called for each pod. */
-  readonly settingsOf: (podName: string) => NodesSettings;
+  readonly settingsOf: (pod: Pod) => NodesSettings;
+  /** Names of the nodes. */
+  readonly nodes: readonly string[];
   readonly wall: () => number;
   /** The nodes that do not take the pod. */
   readonly closedTo: (pod: Pod) => ReadonlySet<string>;
@@ -41,8 +43,11 @@ export class Kubelets {
     });
   }
 
-  checkAll(): void {
-    for (const pod of this.#options.server.store.all(pods)) this.#plan(pod, lookMilliseconds);
+  /** Looks at every pod of a namespace. */
+  checkAll(namespace: string): void {
+    for (const pod of this.#options.server.store.all(pods)) {
+      if (pod.metadata.namespace === namespace) this.#plan(pod, lookMilliseconds);
+    }
   }
 
   /** Changes the faults of the current pod of this name; returns whether there is one. */
@@ -82,13 +87,14 @@ export class Kubelets {
   }
 
   #look(stored: StoredObject): number | null {
-    const { clock, server, wall, settingsOf, mysqldServes, closedTo } = this.#options;
+    const { clock, server, wall, settingsOf, nodes, mysqldServes, closedTo } = this.#options;
     const pod = stored as unknown as Pod;
     const { namespace, name, uid } = pod.metadata;
     const given = {
-      settings: settingsOf(name),
+      settings: settingsOf(pod),
       now: { monotonicMilliseconds: clock.nowMilliseconds, wallMilliseconds: wall() },
       address: '127.0.1.1',
+      nodes,
       ...(pod.spec.nodeName === undefined && { closed: closedTo(pod) }),
     };
     const isThere = (): boolean => server.store.get(pods, namespace, name)?.metadata.uid === uid;

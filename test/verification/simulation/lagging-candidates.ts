@@ -3,7 +3,7 @@ import type { DelayReader } from '../../../src/moco/agent.ts';
 import { record } from '../../support/api-server/stored-object.ts';
 import type { Disruption } from '../witness/disruption.ts';
 import { participates } from '../witness/member.ts';
-import { clusterName, namespace, type Simulation } from './simulation.ts';
+import type { Simulation } from './simulation.ts';
 
 /** From this on the agent calls a replica not ready: MOCO's `maxDelaySeconds`. */
 const notReadySeconds = 60;
@@ -28,7 +28,7 @@ export class LaggingCandidates implements DelayReader {
     );
   }
 
-  /** MOCO clones nobody here. */
+  /** MOCO clones no member here. */
   readClone(): Promise<CloneReading> {
     return Promise.resolve({ kind: 'notCloning' });
   }
@@ -51,8 +51,7 @@ export class LaggingCandidates implements DelayReader {
 
   /** Until it was taken. */
   #participated(uid: string): boolean {
-    const { witness } = this.#simulation;
-    const moment = witness.latest(`${namespace}/${clusterName}`);
+    const { moment } = this.#simulation;
     const found = moment.members.find(({ pod }) => pod.metadata.uid === uid);
     if (found === undefined) return false;
     const { deletionTimestamp: _, ...metadata } = found.pod.metadata;

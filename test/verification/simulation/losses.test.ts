@@ -11,9 +11,7 @@ const historiesWanted = 20;
 const mostHistories = 120;
 const mostFailures = 3;
 
-describe('members whose pods somebody else deletes in the simulation', function losses() {
-  this.timeout(10 * 60_000);
-
+describe('members whose pods another client deletes in the simulation', () => {
   it('keep the revision that they have while the rollout is held, as far as there is time', async () => {
     const tally = new Tally();
     const failures: string[] = [];

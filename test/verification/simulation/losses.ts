@@ -2,7 +2,8 @@ import type { Chance } from './chance.ts';
 import type { Happening, Planned, Together } from './happening.ts';
 import { firstImage } from './simulation.ts';
 
-// Members that somebody else takes while the rollout is held: before it begins, at its first member, in the middle.
+// Members whose pods another client deletes while the rollout is held: before it begins, at its first member, or in the
+// middle.
 
 type Draw = (chance: Chance, replicas: number) => Happening;
 type Part = Together['all'][number];
@@ -30,7 +31,10 @@ function loss(chance: Chance, ordinal: number): Happening {
   }
 }
 
-/** What keeps members from the update revision. Without any of these nobody has shown that it works, at first. */
+/**
+ * What keeps members from the update revision. Without any of these, no member has shown at first that the revision
+ * works.
+ */
 const holds: readonly ((chance: Chance, replicas: number, forMilliseconds: number) => Happening | null)[] = [
   (_, __, forMilliseconds) => ({ kind: 'pause', forMilliseconds }),
   (_, __, forMilliseconds) => ({ kind: 'pause', forMilliseconds }),

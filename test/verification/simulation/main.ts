@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { mistakes } from '../mistakes/catalogue.ts';
-import { draw } from './draw.ts';
+import { drawNamed, everyThemeName, type Scenario } from './draw.ts';
 import { faultTables } from './faults.ts';
-import { playSeeds } from './play-seeds.ts';
+import { playSeeds, seedsFrom } from './play-seeds.ts';
 import { run } from './run.ts';
 import { isFailure, withOnly } from './shrink.ts';
 import { runsUntilFound } from './simulator.ts';
@@ -11,18 +11,19 @@ import { replayLine, storyOf } from './story.ts';
 import { Tally } from './tally.ts';
 
 // Plays rollouts of the whole controller in virtual time, each with its own seed, until there are enough. A failing one
-// is shortened and reported. With --faults it reports how often each fault has struck. With SEED it plays one scenario
+// is shortened and reported. With --alone it plays N seeds of each theme alone, which a seed that mixes themes seldom
+// reaches. With --faults it reports how often each fault has struck. With SEED it plays one scenario
 // only, with REPLAY only those of its happenings.
 
 const usage =
-  'usage: test/verification/simulation/main.ts [--rollouts N] [--from SEED] [--jobs N|cores] [--faults]   or   test/verification/simulation/main.ts --mistakes   or   SEED=S [REPLAY=I,J,…|-] test/verification/simulation/main.ts';
+  'usage: test/verification/simulation/main.ts [--rollouts N] [--from SEED] [--jobs N|cores] [--faults]   or   test/verification/simulation/main.ts --alone N [--from SEED] [--jobs N|cores]   or   test/verification/simulation/main.ts --mistakes   or   SEED=[THEME:]S [REPLAY=I,J,…|-] test/verification/simulation/main.ts';
 const mostRunsForMistake = 400;
 const mostFailures = 10;
 const progressMilliseconds = 30_000;
 /** In so many rollouts every fault strikes, the rarest of them several times. */
 const enoughForEveryFault = 1000;
 
-const { rollouts: wanted, from, jobs, mistakes: wantsMistakes, faults: wantsFaults } = readArguments();
+const { rollouts: wanted, from, jobs, alone, mistakes: wantsMistakes, faults: wantsFaults } = readArguments();
 const seed = process.env['SEED'] ?? '';
 const failed = await (wantsMistakes ? findMistakes() : seed === '' ? playMany() : playOne(seed, replayed()));
 process.exitCode = failed ? 1 : 0;
@@ -53,9 +54,9 @@ async function playMany(): Promise<boolean> {
   // Whoever has waited long enough gets the figures of what has been played.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => (interrupted = true));
   await playSeeds({
-    from,
+    seeds: alone === null ? seedsFrom(from) : ofEachTheme(from, alone),
     jobs,
-    isEnough: () => interrupted || tally.rollouts >= wanted || tally.failures >= mostFailures,
+    isEnough: () => interrupted || (alone === null && tally.rollouts >= wanted) || tally.failures >= mostFailures,
     onPlayed: ({ outcome, failure }) => {
       tally.add(outcome);
       if (failure !== null) console.log(failure);
@@ -79,13 +80,20 @@ async function playMany(): Promise<boolean> {
   );
   console.log(tally.lossLine);
   console.log(tally.closingLine);
-  const neverStruck = wanted < enoughForEveryFault ? [] : tally.unstruck;
+  const neverStruck = alone !== null || wanted < enoughForEveryFault ? [] : tally.unstruck;
   if (neverStruck.length > 0) console.log(`faults that never struck: ${neverStruck.join(', ')}`);
   return tally.failures > 0 || neverStruck.length > 0;
 }
 
+/** So many seeds of each theme alone. */
+function* ofEachTheme(first: number, count: number): Generator<string, void, undefined> {
+  for (let seed = first; seed < first + count; seed += 1) {
+    for (const theme of everyThemeName) yield `${theme}:${seed}`;
+  }
+}
+
 async function playOne(only: string, replay: string): Promise<boolean> {
-  const drawn = draw(only);
+  const drawn = named(only);
   const kept = replay === '' ? drawn.plan.map((_, index) => index) : placesIn(replay, drawn.plan.length);
   const scenario = withOnly(drawn, kept);
   const outcome = await run(scenario);
@@ -93,6 +101,14 @@ async function playOne(only: string, replay: string): Promise<boolean> {
   tally.add(outcome);
   console.log(`${replayLine(only, kept)}\n${storyOf(scenario, outcome)}\n${tally.closingLine}`);
   return isFailure(outcome);
+}
+
+function named(seed: string): Scenario {
+  try {
+    return drawNamed(seed);
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error));
+  }
 }
 
 function placesIn(replay: string, count: number): readonly number[] {
@@ -109,6 +125,8 @@ interface Arguments {
   readonly from: number;
   /** Threads. */
   readonly jobs: number;
+  /** How many seeds of each theme to play alone; `null` for seeds that draw their themes. */
+  readonly alone: number | null;
   readonly mistakes: boolean;
   readonly faults: boolean;
 }
@@ -119,6 +137,7 @@ function readArguments(): Arguments {
       rollouts: { type: 'string', default: '1000' },
       from: { type: 'string', default: '1' },
       jobs: { type: 'string', default: '1' },
+      alone: { type: 'string' },
       mistakes: { type: 'boolean', default: false },
       faults: { type: 'boolean', default: false },
     } as const;
@@ -127,6 +146,7 @@ function readArguments(): Arguments {
       rollouts: whole('--rollouts', values.rollouts),
       from: whole('--from', values.from),
       jobs: values.jobs === 'cores' ? availableParallelism() : whole('--jobs', values.jobs),
+      alone: values.alone === undefined ? null : whole('--alone', values.alone),
       mistakes: values.mistakes,
       faults: values.faults,
     };

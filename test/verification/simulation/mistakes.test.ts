@@ -4,13 +4,10 @@ import { shrink, withOnly } from './shrink.ts';
 import { runsUntilFound, simulatorOf } from './simulator.ts';
 import { replayLine, storyOf } from './story.ts';
 
-const longMilliseconds = 30 * 60_000;
 /** Within so many runs each mistake has to show. */
 const mostRuns = 200;
 
-describe('mistakes in the simulation', function mistaken() {
-  this.timeout(longMilliseconds);
-
+describe('mistakes in the simulation', () => {
   // `make soak` plays the others too, which the explorer finds in `make test`.
   for (const [name, { simulation, explorer, wrong }] of Object.entries(mistakes)) {
     if (simulation === undefined || explorer !== undefined) continue;

@@ -11,7 +11,7 @@ import { noFaults } from '../../support/moco/faults.ts';
 import { same } from '../../support/moco/same.ts';
 import { isReady, isTerminating, primaryOf, replicasOf, runs } from '../witness/member.ts';
 import type { Member, Moment } from '../witness/moment.ts';
-import { clusterName, namespace, type Simulation } from './simulation.ts';
+import type { Simulation } from './simulation.ts';
 
 /** The time for MOCO's loops to start: two reconciliations, of which the first may meet a conflict. */
 const marginMilliseconds = 10_000;
@@ -106,8 +106,7 @@ export class MocoGoesOn {
 
   /** The cluster as it is, unless MOCO does not run, is told to ignore it, or has not initialized it. */
   #mocos(): Moment | null {
-    const { witness, moco } = this.#simulation;
-    const moment = witness.latest(`${namespace}/${clusterName}`);
+    const { moment, moco } = this.#simulation;
     const { cluster, statefulSet } = moment;
     const { annotations = {} } = cluster?.metadata ?? {};
     const isStopped = [clusteringStoppedAnnotation, reconciliationStoppedAnnotation].some((one) => one in annotations);

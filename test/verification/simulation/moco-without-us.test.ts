@@ -10,12 +10,12 @@ import { plainCircumstances } from './circumstances.ts';
 import type { Scenario } from './draw.ts';
 import type { Happening, Together } from './happening.ts';
 import { run } from './run.ts';
-import { clusterName, namespace, Simulation } from './simulation.ts';
+import { clusterName, Simulation, soleNamespace } from './simulation.ts';
 
 const forEver = 10 * 3600_000;
 /** A failover of the slowest possible MOCO takes less. */
 const patienceMilliseconds = 180_000;
-const budgetPath = path(podDisruptionBudgets, { namespace, name: prefixedName(clusterName) });
+const budgetPath = path(podDisruptionBudgets, { namespace: soleNamespace, name: prefixedName(clusterName) });
 
 /** A cluster at OnDelete, and this program down for good. */
 async function started(onDeleteKeeper: OnDeleteKeeper): Promise<Simulation> {
@@ -44,7 +44,7 @@ function killPrimary(simulation: Simulation): void {
 }
 
 function strategy({ server }: Simulation): unknown {
-  const set = server.store.get(statefulSets, namespace, prefixedName(clusterName));
+  const set = server.store.get(statefulSets, soleNamespace, prefixedName(clusterName));
   return record(record(set?.['spec'])['updateStrategy'])['type'];
 }
 
@@ -71,9 +71,7 @@ const asks: Readonly<Record<string, Happening>> = {
   switchover: { kind: 'foreignDemote', ordinal: 0, forMilliseconds: 7 * minutes },
 };
 
-describe('I13, while the program is down,', function lawOfMocosOwn() {
-  this.timeout(60_000);
-
+describe('I13, while the program is down,', () => {
   for (const [what, happening] of Object.entries(asks)) {
     it(`finds the ${what} that a webhook which fails closed costs`, async () => {
       const { violations } = await run(alone('failingWebhook', happening));
@@ -92,9 +90,7 @@ describe('I13, while the program is down,', function lawOfMocosOwn() {
   }
 });
 
-describe('a failover whose candidate has received more than it has applied', function waiting() {
-  this.timeout(60_000);
-
+describe('a failover whose candidate has received more than it has applied', () => {
   it('ends while the program is down, once that is applied', async () => {
     const { violations, situations, measures } = await run({
       circumstances: plainCircumstances,
@@ -110,15 +106,13 @@ describe('a failover whose candidate has received more than it has applied', fun
   });
 });
 
-describe('moco-controller, restarted while this program is down,', function withoutThisProgram() {
-  this.timeout(60_000);
-
+describe('moco-controller, restarted while this program is down,', () => {
   describe('beside a webhook that fails closed (which is why there is none)', () => {
     it('writes nothing after the StatefulSet', async () => {
       const simulation = await withoutUs('failingWebhook');
       const { store } = simulation.server;
       for (const job of store.all(cronJobs)) {
-        const target = path(cronJobs, { namespace, name: job.metadata.name });
+        const target = path(cronJobs, { namespace: soleNamespace, name: job.metadata.name });
         asked(simulation, { method: 'DELETE', path: target, body: {} });
       }
       asked(simulation, { method: 'DELETE', path: budgetPath, body: {} });
@@ -142,10 +136,10 @@ describe('moco-controller, restarted while this program is down,', function with
         setImage(simulation, 'mysql:8.4.9');
         const { server } = simulation;
         await simulation.clock.runUntil(() => false, 5_000);
-        const set = server.store.get(statefulSets, namespace, prefixedName(clusterName));
+        const set = server.store.get(statefulSets, soleNamespace, prefixedName(clusterName));
         expect(JSON.stringify(set?.['spec'])).to.contain('mysql:8.4.9');
         expect(strategy(simulation)).to.equal(keeper === 'policy' ? 'OnDelete' : 'RollingUpdate');
-        const generation = server.store.get(clusterKind, namespace, clusterName)?.metadata.generation;
+        const generation = server.store.get(clusterKind, soleNamespace, clusterName)?.metadata.generation;
         expect(record(record(simulation.cluster?.['status'])['reconcileInfo'])['generation']).to.equal(generation);
         expect(simulation.isTrue('ReconcileSuccess')).to.equal(true);
       });
@@ -154,7 +148,7 @@ describe('moco-controller, restarted while this program is down,', function with
         const simulation = await withoutUs(keeper);
         beginBackup(simulation, 'schedule');
         const closed = await simulation.clock.runUntil(() => {
-          const budget = simulation.server.store.get(podDisruptionBudgets, namespace, prefixedName(clusterName));
+          const budget = simulation.server.store.get(podDisruptionBudgets, soleNamespace, prefixedName(clusterName));
           return record(budget?.['spec'])['maxUnavailable'] === 0;
         }, patienceMilliseconds);
         expect(closed).to.equal(true);

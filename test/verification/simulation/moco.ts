@@ -48,7 +48,7 @@ export class Moco {
   #running = true;
   #stoppedAtMilliseconds = 0;
   #otherReplica = true;
-  /** Since when nobody reaches them, by ordinal. */
+  /** Since when each of them cannot be reached, by ordinal. */
   unreachedSince: ReadonlyMap<number, number> = new Map();
   /** How many processes of it there have been. */
   lives = 0;

@@ -5,16 +5,16 @@ import { record, type StoredObject } from '../../support/api-server/stored-objec
 import { mocoManager, prefixedName } from '../../support/moco/names.ts';
 import { setImage } from './acts-of-people.ts';
 import { plainCircumstances } from './circumstances.ts';
-import { clusterName, namespace, Simulation } from './simulation.ts';
+import { clusterName, Simulation, soleNamespace } from './simulation.ts';
 
 const minuteMilliseconds = 60_000;
 
 const setOf = ({ server }: Simulation): StoredObject | null =>
-  server.store.get(statefulSets, namespace, prefixedName(clusterName));
+  server.store.get(statefulSets, soleNamespace, prefixedName(clusterName));
 const revisions = ({ members }: Simulation): readonly unknown[] =>
   members.map(({ metadata }) => metadata.labels?.[revisionHashLabel]);
 
-/** A paused rollout to which nobody has been updated. */
+/** A paused rollout in which no member was updated. */
 async function paused(): Promise<Simulation> {
   const simulation = new Simulation(plainCircumstances);
   await simulation.start();
@@ -28,9 +28,7 @@ function end({ processes }: Simulation): void {
   for (const process of processes) process.end();
 }
 
-describe('a paused rollout in the simulation', function held() {
-  this.timeout(60_000);
-
+describe('a paused rollout in the simulation', () => {
   it('stays unchanged while new pods start at the current revision, whatever MOCO’s partition controller requests every 10 s', async () => {
     const simulation = await paused();
     const { clock, server } = simulation;

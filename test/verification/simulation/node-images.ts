@@ -1,7 +1,6 @@
 import { nodes } from '../../../src/kube/resource.ts';
 import type { ApiServer } from '../../support/api-server/api-server.ts';
 import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
-import { nodeNames } from '../../support/nodes/cluster-objects.ts';
 import type { Pod } from '../../support/nodes/objects.ts';
 import { imagesOf, runsOnce } from '../../support/nodes/run-once.ts';
 import type { Chance } from './chance.ts';
@@ -19,6 +18,7 @@ interface Options {
   readonly clock: VirtualClock;
   readonly chance: Chance;
   readonly server: ApiServer;
+  readonly names: readonly string[];
   /** `null`: only what was brought to a node on purpose. */
   readonly reports: Reports | null;
   /** How long an image is pulled. */
@@ -27,15 +27,18 @@ interface Options {
 
 /** Which images each node has, and its Node object, which says so a moment later. */
 export class NodeImages {
+  readonly names: readonly string[];
   readonly #options: Options;
-  readonly #present = new Map<string, Set<string>>(nodeNames.map((name) => [name, new Set()]));
+  readonly #present: ReadonlyMap<string, Set<string>>;
 
   constructor(options: Options) {
     this.#options = options;
-    const { reports, server } = options;
+    const { reports, server, names } = options;
+    this.names = names;
+    this.#present = new Map(names.map((name) => [name, new Set()]));
     const others = Array.from({ length: mostReported }, (_, number) => ({ names: [`example/other:${number}`] }));
     const images = reports === 'fifty others' ? others : [];
-    for (const name of nodeNames) {
+    for (const name of names) {
       const metadata = { name, uid: name, resourceVersion: '', labels: { [hostnameLabel]: name } };
       server.store.put(nodes, { metadata, status: { conditions: [{ type: 'Ready', status: 'True' }], images } });
     }
@@ -50,7 +53,7 @@ export class NodeImages {
 
   /** Every node has the image from now on, and reports so. */
   bring(image: string): void {
-    for (const name of nodeNames) {
+    for (const name of this.names) {
       this.#present.get(name)?.add(image);
       this.#report(name, image);
     }
@@ -96,7 +99,7 @@ export class NodeImages {
   get closed(): ReadonlySet<string> {
     const { store } = this.#options.server;
     const isClosed = (name: string): boolean => record(store.get(nodes, '', name)?.['spec'])['unschedulable'] === true;
-    return new Set(nodeNames.filter(isClosed));
+    return new Set(this.names.filter(isClosed));
   }
 
   #reported(node: string): readonly Json[] {

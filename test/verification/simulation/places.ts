@@ -1,9 +1,8 @@
 import { pods } from '../../../src/kube/resource.ts';
 import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
-import { nodeNames } from '../../support/nodes/cluster-objects.ts';
 import type { Disruption } from '../witness/disruption.ts';
 import { participates } from '../witness/member.ts';
-import { clusterName, namespace, type Simulation } from './simulation.ts';
+import { clusterName, type Simulation } from './simulation.ts';
 
 /** The program may go by what it has read of nodes and volumes for so long. */
 const knownMilliseconds = 75_000;
@@ -27,12 +26,13 @@ export class Places {
 
   /** The nodes that do not take the pod. */
   closedTo({ metadata }: PlacedPod): ReadonlySet<string> {
-    const { nodeImages, server } = this.#simulation;
+    const { nodeImages, server, namespace } = this.#simulation;
     const closed = new Set(nodeImages.closed);
     if (!this.#isApart) return closed;
     for (const other of server.store.all(pods)) {
       const { nodeName } = record(other['spec']);
-      const isMember = other.metadata.name.startsWith(`moco-${clusterName}-`) && other.metadata.name !== metadata.name;
+      const isSibling = other.metadata.namespace === namespace && other.metadata.name !== metadata.name;
+      const isMember = isSibling && other.metadata.name.startsWith(`moco-${clusterName}-`);
       if (isMember && typeof nodeName === 'string') closed.add(nodeName);
     }
     return closed;
@@ -40,24 +40,23 @@ export class Places {
 
   /** A node or a pod has changed. */
   look(): void {
-    const { members, clock, kubelets } = this.#simulation;
+    const { members, clock, kubelets, nodeImages, namespace } = this.#simulation;
     for (const member of members) {
       const ordinal = Number(member.metadata.name.slice(member.metadata.name.lastIndexOf('-') + 1));
       const closed = this.closedTo(member);
-      const hasNone = nodeNames.every((name) => closed.has(name));
+      const hasNone = nodeImages.names.every((name) => closed.has(name));
       if (!hasNone) this.#noneSince.delete(ordinal);
       else if (!this.#noneSince.has(ordinal)) this.#noneSince.set(ordinal, clock.nowMilliseconds);
     }
     // What was Pending may have a place now.
-    if (members.some(({ spec }) => record(spec)['nodeName'] === undefined)) kubelets.checkAll();
+    if (members.some(({ spec }) => record(spec)['nodeName'] === undefined)) kubelets.checkAll(namespace);
   }
 
   disrupted({ verb, ordinal, uid, confirmingSince }: Disruption): void {
     const since = this.#noneSince.get(ordinal);
     if (since === undefined || confirmingSince.atMilliseconds - since < knownMilliseconds) return;
     if (!['evict', 'delete', 'demote'].includes(verb)) return;
-    const { witness, clock } = this.#simulation;
-    const moment = witness.latest(`${namespace}/${clusterName}`);
+    const { witness, clock, moment } = this.#simulation;
     const member = moment.members.find(({ pod }) => pod.metadata.uid === uid);
     if (member === undefined) return;
     const { deletionTimestamp: _, ...metadata } = member.pod.metadata;

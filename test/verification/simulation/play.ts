@@ -1,4 +1,4 @@
-import { draw, type Scenario } from './draw.ts';
+import { drawNamed, type Scenario } from './draw.ts';
 import { type Outcome, run } from './run.ts';
 import { isFailure, shrink, withOnly } from './shrink.ts';
 import { replayLine, storyOf } from './story.ts';
@@ -13,7 +13,7 @@ export interface Played {
 
 export async function play(seed: string): Promise<Played> {
   try {
-    const scenario = draw(seed);
+    const scenario = drawNamed(seed);
     const outcome = await run(scenario);
     return { outcome, failure: isFailure(outcome) ? await tell(seed, scenario) : null };
   } catch (error) {

@@ -5,7 +5,7 @@ import { dataVolume } from '../../support/moco/names.ts';
 import type { Disruption } from '../witness/disruption.ts';
 import { participates } from '../witness/member.ts';
 import type { Member } from '../witness/moment.ts';
-import { clusterName, namespace, type Simulation } from './simulation.ts';
+import type { Simulation } from './simulation.ts';
 
 /** Answers count for 5 s, and are asked for again before the confirmation begins. */
 const answersMilliseconds = 6_000;
@@ -26,9 +26,8 @@ export class Reliance {
   }
 
   disrupted({ verb, ordinal, uid, confirmingSince }: Disruption): void {
-    const { moco, witness, clock } = this.#simulation;
+    const { moco, witness, clock, moment } = this.#simulation;
     if (verb !== 'delete' && verb !== 'evict') return;
-    const moment = witness.latest(`${namespace}/${clusterName}`);
     const taken = moment.members.find(({ pod }) => pod.metadata.uid === uid);
     if (taken === undefined || !participates(moment, undeleted(taken))) return;
     const before = confirmingSince.atMilliseconds;
@@ -52,7 +51,8 @@ export class Reliance {
   }
 
   #lieOf({ pod }: Member): string | null {
-    const { store } = this.#simulation.server;
+    const { namespace, server } = this.#simulation;
+    const { store } = server;
     const claim = store.get(persistentVolumeClaims, namespace, `${dataVolume}-${pod.metadata.name}`);
     if (claim === null) return 'did not exist';
     const { phase } = record(claim['status']);

@@ -11,7 +11,8 @@ import type { Circumstances } from './circumstances.ts';
 import type { Scenario } from './draw.ts';
 import type { Strikes } from './faults.ts';
 import { type Happening, happen, isUneventful, lengthOf } from './happening.ts';
-import { clusterName, namespace, Simulation } from './simulation.ts';
+import type { Drain } from './node-upgrades.ts';
+import { clusterName, Simulation } from './simulation.ts';
 import type { Situation } from './situations.ts';
 
 export interface Outcome {
@@ -24,11 +25,12 @@ export interface Outcome {
   readonly measures: Measures;
   /** The steps of the program, and what came of each. */
   readonly deeds: readonly StepRecord[];
-  /** Members that somebody else took while they were held, and how many were given back the revision that they had. */
+  /** Members whose pods another client deleted while they were held, and how many got their revision back. */
   readonly lost: readonly LostMember[];
   readonly restored: number;
   readonly strikes: Strikes;
   readonly situations: readonly Situation[];
+  readonly drains: readonly Drain[];
   readonly historyHash: string;
   /** What was in progress if it didn't end, else `null`. */
   readonly stuck: string | null;
@@ -45,7 +47,7 @@ const leadMilliseconds = 6_000;
 /** Plays a scenario to its end, or until nothing can be expected of it any more. */
 export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
   const simulation = new Simulation(circumstances);
-  const { clock, witness, server } = simulation;
+  const { clock, witness, server, namespace, key } = simulation;
   await simulation.start();
   const beganAt = clock.nowMilliseconds + leadMilliseconds;
   let pending = plan.length;
@@ -61,7 +63,7 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
   const longest = Math.max(0, ...plan.map(({ atMilliseconds, what }) => atMilliseconds + lengthOf(what)));
   await clock.runUntil(over, leadMilliseconds + longest + 1);
   const isComplete = (): boolean => simulation.isComplete(simulation.wanted.image);
-  const isOthers = (): boolean => isForOthers(circumstances.mode, witness.latest(`${namespace}/${clusterName}`));
+  const isOthers = (): boolean => isForOthers(circumstances.mode, simulation.moment);
   const ended =
     (await clock.runUntil(isComplete, firstPatienceMilliseconds)) ||
     (!isOthers() && (await clock.runUntil(isComplete, patienceMilliseconds)));
@@ -71,21 +73,21 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
   for (const { metadata } of ended ? left : []) {
     witness.object('I12', `a demotion of ours outlived the rollout on ${metadata.name}`, clock.nowMilliseconds);
   }
-  const measures = witness.measures(`${namespace}/${clusterName}`, beganAt);
+  const measures = witness.measures(key, beganAt);
   if (isCalm(plan) && circumstances.mode === 'OnDelete' && measures.switchovers > 1) {
     const text = `${measures.switchovers} switchovers in a rollout in which nothing else happened`;
     witness.object('I8', text, clock.nowMilliseconds);
   }
-  for (const process of simulation.processes) process.end();
+  simulation.platform.end();
   const { findings } = witness;
   for (const { law, text, atMilliseconds } of findings.filter(({ kind }) => kind === 'race')) {
     if (isOfOneImage(plan))
       witness.object('race', `${law}: ${text}, though no member failed by itself`, atMilliseconds);
   }
-  const { lost, restored } = witness.lostMembers(`${namespace}/${clusterName}`);
+  const { lost, restored } = witness.lostMembers(key);
   simulation.kept.ended({ lost, restored }, circumstances.replicas);
   const situations = simulation.situations.found;
-  const why = ended || isOthers() ? null : stuckAt(record(rollout?.['status']));
+  const why = ended || isOthers() ? null : stuckAt(record(rollout?.['status']), plan);
   return {
     rollouts: plan.reduce((sum, { what }) => sum + changesOf(what), 0),
     steps: clock.steps,
@@ -93,12 +95,13 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
     violations: findings.filter(({ kind }) => kind === 'violation'),
     races: findings.filter(({ kind }) => kind === 'race'),
     measures,
-    deeds: witness.steps(`${namespace}/${clusterName}`, beganAt),
+    deeds: witness.steps(key, beganAt),
     lost,
     restored,
     strikes: simulation.strikes,
     situations,
-    historyHash: simulation.historyHash(),
+    drains: simulation.platform.drains,
+    historyHash: simulation.platform.historyHash(),
     stuck: why,
   };
 }
@@ -138,8 +141,11 @@ function isOutOfOrder(moment: Moment): boolean {
 
 /** A hold that only a person can end, and that reports so, counts as an expected end. */
 const forPeople: ReadonlySet<unknown> = new Set(['MemberDownOutOfOrder', 'SwitchoverFailing']);
+/** Only the running pod has the data of its member from then on, so only a person can end `ClaimTerminating`. */
+const losesClaim: ReadonlySet<Happening['kind']> = new Set(['loseVolume', 'swapClaim']);
 
-function stuckAt({ hold }: Json): string | null {
+function stuckAt({ hold }: Json, plan: Scenario['plan']): string | null {
   const { rule, message } = record(hold);
-  return forPeople.has(rule) ? null : `${String(rule)}: ${String(message)}`;
+  const isLost = rule === 'ClaimTerminating' && plan.some(({ what }) => losesClaim.has(what.kind));
+  return isLost || forPeople.has(rule) ? null : `${String(rule)}: ${String(message)}`;
 }

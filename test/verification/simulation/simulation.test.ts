@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { plainCircumstances } from './circumstances.ts';
-import { draw, type Scenario } from './draw.ts';
+import { draw, drawNamed, type Scenario } from './draw.ts';
 import { type Played, play } from './play.ts';
-import { playSeeds } from './play-seeds.ts';
+import { playSeeds, seedsFrom } from './play-seeds.ts';
 import { run } from './run.ts';
 import { situationsOfLosses } from './situations.ts';
 import { Tally } from './tally.ts';
@@ -13,11 +13,8 @@ const rolloutsWanted = 100;
 const mostRollouts = 5 * rolloutsWanted;
 /** After so many the rest would show nothing new. */
 const mostFailures = 10;
-const longMilliseconds = 30 * 60_000;
 
-describe('the simulation', function simulation() {
-  this.timeout(longMilliseconds);
-
+describe('the simulation', () => {
   it('finds no violation in a hundred rollouts, and each that can end ends', async () => {
     const tally = new Tally();
     const failures: string[] = [];
@@ -64,11 +61,20 @@ describe('the simulation', function simulation() {
     expect(hashes.size).to.equal(4);
   });
 
+  it('plays one theme alone where the seed names it', () => {
+    expect(drawNamed('7')).to.deep.equal(draw('7'));
+    expect(drawNamed('watches:7')).to.deep.equal(draw('7', ['watches']));
+    expect(() => drawNamed('weather:7')).to.throw(
+      RangeError,
+      /expected a theme before the colon of SEED \(members, .*got weather/,
+    );
+  });
+
   it('has the same history for a seed on every thread', async () => {
     const hashes: string[] = [];
     const onPlayed = ({ outcome }: Played): void => void hashes.push(outcome?.historyHash ?? 'broken');
     let begun = 0;
-    await playSeeds({ from: 1, jobs: 2, onPlayed, isEnough: () => begun++ >= 4 });
+    await playSeeds({ seeds: seedsFrom(1), jobs: 2, onPlayed, isEnough: () => begun++ >= 4 });
     const own = await Promise.all(['1', '2', '3', '4'].map(async (seed) => (await run(draw(seed))).historyHash));
     expect(hashes.toSorted()).to.deep.equal(own.toSorted());
   });

@@ -16,7 +16,7 @@ export class Tally {
   failures = 0;
   longestWindowMilliseconds = 0;
   simulatedMilliseconds = 0;
-  /** Histories in which somebody else took a member while it was held. */
+  /** Histories in which another client took a member while it was held. */
   runsWithLosses = 0;
   lost = 0;
   kept = 0;

@@ -291,6 +291,7 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
 export const narrowThemes: Readonly<Record<string, readonly Draw[]>> = {
   inPlace: [drawn('kill', containerFor(5, 60)), crashesOnce],
   preflight: [drawn('stopPreflight', lasts(5, 60)), crashesOnce],
+  nodeMaintenance: [crashesOnce, drawn('lag', { ordinal: anyMember, seconds: 20, ...lasts(5, 120) })],
   checks: [drawn('failCheck', lasts(20, 240))],
   maintenance: [maintenance],
   flips: [drawn('flipGate', lasts(6, 60)), drawn('usePartitions', lasts(5, 120))],

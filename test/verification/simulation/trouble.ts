@@ -67,7 +67,7 @@ export const mishapSentences: Readonly<Record<Mishap['kind'], string>> = {
   error: 'answered with 429, 500, 503 or 504',
   lost: 'carried out, the connection broken before the answer',
   reset: 'the connection broken before it arrived',
-  refused: 'nobody listened',
+  refused: 'no process listened',
   silent: 'carried out and never answered',
   slow: 'seconds on its way, or its answer',
 };

@@ -16,6 +16,8 @@ const graceMilliseconds = 300_000;
 interface Data {
   readonly image: string;
   readonly sinceMilliseconds: number;
+  /** Of the last pod whose mysqld has started on them. Two revisions may have one image. */
+  readonly revision: string;
 }
 
 /** The pod of a member, and when it was first seen going. */
@@ -66,13 +68,14 @@ export class DataOfMembers {
 
   /**
    * Whether new pods may start at the revision of the member's data: no pod is about to be created of a member with
-   * other data, and beside members with other data at work only while the pod of this one ends in its time.
+   * data of another revision, and beside members with such data at work only while the pod of this one ends in its
+   * time.
    */
   allowsKeeping(moment: Moment, ordinal: number, goingSinceMilliseconds: number): boolean {
-    const own = this.#data.get(ordinal)?.image;
+    const own = this.#data.get(ordinal)?.revision;
     if (own === undefined) return false;
     const ordinals = Array.from({ length: replicasOf(moment) }, (_, other) => other);
-    const isOther = (other: number): boolean => (this.#data.get(other)?.image ?? own) !== own;
+    const isOther = (other: number): boolean => (this.#data.get(other)?.revision ?? own) !== own;
     const others = ordinals.filter((other) => other !== ordinal && isOther(other));
     const memberOf = (other: number): Member | undefined => moment.members.find((one) => one.ordinal === other);
     if (others.some((other) => isLost(memberOf(other)))) return false;
@@ -90,10 +93,17 @@ export class DataOfMembers {
       mysqld?.state?.terminated !== undefined ||
       mysqld?.ready === true;
     const image = imageOf(pod);
+    const revision = revisionOf(pod);
     const known = this.#data.get(ordinal);
-    if (!hasStarted || known?.image === image) return;
+    if (!hasStarted || known?.revision === revision) return;
     const isOlder = known !== undefined && compare(image, known.image) < 0;
-    if (!isOlder || mysqld?.ready === true) this.#data.set(ordinal, { image, sinceMilliseconds });
+    if (isOlder && mysqld?.ready !== true) return;
+    const isSame = known?.image === image;
+    this.#data.set(ordinal, {
+      image,
+      revision,
+      sinceMilliseconds: isSame ? known.sinceMilliseconds : sinceMilliseconds,
+    });
   }
 
   #ofNewPod(ordinal: number, pod: WitnessedPod, before: Life | undefined, chronicle: Chronicle): readonly string[] {

@@ -6,6 +6,7 @@ import {
   forceRollingUpdateAnnotation,
   reconciliationStoppedAnnotation,
 } from '../../../src/moco/names.ts';
+import { isToBeMoved } from './leaving-nodes.ts';
 import { isPrimary, isTerminating, isUpdated, updateRevisionOf } from './member.ts';
 import type { Member, Moment } from './moment.ts';
 
@@ -23,6 +24,8 @@ interface Asked {
 }
 
 const defaultSwitchoverTimeoutSeconds = 90;
+/** The mark of a demotion that moves the primary off a node. */
+const forNode = 'node-leaving';
 
 /**
  * Invariant I12 of the design over time: a demotion with the program's annotation is cancelled, by it or by MOCO,
@@ -85,13 +88,9 @@ function reasonEnded(moment: Moment, member: Member, askedAtMilliseconds: number
   const { cluster, statefulSet, settings, atMilliseconds } = moment;
   const { paused = false, switchoverTimeoutSeconds = defaultSwitchoverTimeoutSeconds } = settings?.spec ?? {};
   if (!isPrimary(moment, member)) return 'it was no longer primary';
-  if (!isDue(moment, member)) return 'it was no longer due';
-  if (member.pod.metadata.annotations?.[demotedForAnnotation] !== updateRevisionOf(moment)) {
-    return 'another revision was wanted';
-  }
-  if (moment.members.some((other) => other !== member && !isTerminating(other) && isDue(moment, other))) {
-    return 'another member was due';
-  }
+  const isForNode = member.pod.metadata.annotations?.[demotedForAnnotation] === forNode;
+  const notNeeded = isForNode ? notLeaving(moment, member) : notDue(moment, member);
+  if (notNeeded !== null) return notNeeded;
   if (paused) return 'the user had paused';
   const annotations = cluster?.metadata.annotations ?? {};
   const stopped = [clusteringStoppedAnnotation, reconciliationStoppedAnnotation];
@@ -101,6 +100,18 @@ function reasonEnded(moment: Moment, member: Member, askedAtMilliseconds: number
   if (cluster?.spec.offline === true) return 'the cluster was taken offline';
   if (atMilliseconds - askedAtMilliseconds > switchoverTimeoutSeconds * 1000) return 'its time was over';
   return null;
+}
+
+const notLeaving = (moment: Moment, member: Member): string | null =>
+  isToBeMoved(moment, member) ? null : 'its node was to stay';
+
+function notDue(moment: Moment, member: Member): string | null {
+  if (!isDue(moment, member)) return 'it was no longer due';
+  if (member.pod.metadata.annotations?.[demotedForAnnotation] !== updateRevisionOf(moment)) {
+    return 'another revision was wanted';
+  }
+  const isBefore = (other: Member): boolean => other !== member && !isTerminating(other) && isDue(moment, other);
+  return moment.members.some(isBefore) ? 'another member was due' : null;
 }
 
 function isDue(moment: Moment, member: Member): boolean {

@@ -65,7 +65,7 @@ export function isApproved(moment: Moment): boolean {
   return [revision, revision.slice(revision.lastIndexOf('-') + 1)].includes(approvedRevision);
 }
 
-/** New pods start at the current revision, and nobody is replaced. */
+/** New pods start at the current revision, and no member is replaced. */
 export function keepsRevisions({ statefulSet }: Moment): boolean {
   const { type, rollingUpdate } = statefulSet?.spec.updateStrategy ?? {};
   const { replicas = 1 } = statefulSet?.spec ?? {};

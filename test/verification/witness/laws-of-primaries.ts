@@ -7,7 +7,7 @@ import { isServed, isUnreached } from './observed-effects.ts';
 export const lawsOfPrimaries: readonly Law[] = [
   {
     name: 'I20',
-    sentence: 'a running replica was restarted while nobody served as primary, and nobody followed one',
+    sentence: 'a running replica was restarted while no member served as primary, and none followed one',
     of: takingPods,
     holds: (given) => {
       const { moment, target } = given;

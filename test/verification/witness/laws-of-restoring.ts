@@ -14,7 +14,7 @@ export const lawsOfRestoring: readonly Law[] = [
   },
   {
     name: 'I24',
-    sentence: 'a member was taken back whose mysqld had started, and nobody had asked for that',
+    sentence: 'a member was restored whose mysqld had started, and no user had asked for that',
     of: ['restore'],
     holds: ({ moment, target }) =>
       !participates(moment, target) && (!hasWorked(target) || isRequested(moment, target.ordinal)),

@@ -12,6 +12,7 @@ import { type Case, type Law, others, participating, taking, takingOrResizing, t
 import { lawsInPlace } from './laws-in-place.ts';
 import { lawsOfPrimaries } from './laws-of-primaries.ts';
 import { lawsOfRestoring } from './laws-of-restoring.ts';
+import { lawsOfLeavingNodes, movesOff } from './leaving-nodes.ts';
 import { isOpen } from './maintenance.ts';
 import {
   behindMilliseconds,
@@ -39,7 +40,7 @@ import type { WitnessedJob } from './objects.ts';
 const failoverGraceMilliseconds = 179_000;
 const progressDeadlineMilliseconds = 599_000;
 
-/** The pod goes, and nobody but its author decides which. */
+/** The pod goes, and only the author of the request decides which one. */
 const byPod = ({ verb }: Disruption): boolean => verb === 'delete' || verb === 'evict';
 /** Members that MOCO must have settled: a missing one counts only if at most one may be unavailable. */
 const unfinished = (given: Case): readonly Member[] =>
@@ -106,8 +107,10 @@ export const laws: readonly Law[] = [
     sentence: 'the member was updated already',
     of: takingOrResizing,
     // One whose resize was taken back has the label alone.
-    holds: ({ moment, target }) =>
-      !isUpdated(moment, target) || !hasResourcesOf(moment.statefulSet?.spec.template, target),
+    holds: ({ moment, target, disruption }) =>
+      !isUpdated(moment, target) ||
+      !hasResourcesOf(moment.statefulSet?.spec.template, target) ||
+      movesOff(moment, target, disruption),
   },
   {
     name: 'terminating',
@@ -138,7 +141,7 @@ export const laws: readonly Law[] = [
     name: 'setting',
     sentence: 'the user wanted nothing to be done, or that member to be kept',
     of: takingOrResizing,
-    holds: ({ moment, target }) => {
+    holds: ({ moment, target, disruption }) => {
       const {
         paused = false,
         repairWhilePaused = false,
@@ -147,14 +150,16 @@ export const laws: readonly Law[] = [
       } = moment.settings?.spec ?? {};
       const isPaused = paused || moment.freezes.size > 0;
       const mayGo = !isPaused || (repairWhilePaused && !participates(moment, target));
-      return mayGo && target.ordinal >= partition && !pinnedMembers.some(({ ordinal }) => ordinal === target.ordinal);
+      const isKept = target.ordinal < partition || pinnedMembers.some(({ ordinal }) => ordinal === target.ordinal);
+      return mayGo && (!isKept || movesOff(moment, target, disruption));
     },
   },
   {
     name: 'maintenance',
     sentence: 'a member at work was taken outside of the maintenance windows',
     of: takingOrResizing,
-    holds: ({ moment, target, confirmedAtMilliseconds }) => {
+    holds: ({ moment, target, disruption, confirmedAtMilliseconds }) => {
+      if (movesOff(moment, target, disruption)) return true;
       const windows = moment.settings?.spec?.maintenanceWindows ?? [];
       const primary = moment.members.find((member) => isPrimary(moment, member));
       const repairs = !isWell(moment, target) || primary === undefined || !participates(moment, primary);
@@ -194,11 +199,12 @@ export const laws: readonly Law[] = [
     name: 'I24',
     sentence: 'a member was taken while new pods came up at the current revision',
     of: takingPods,
-    holds: ({ moment }) => !keepsRevisions(moment),
+    holds: ({ moment, target, disruption }) => !keepsRevisions(moment) || movesOff(moment, target, disruption),
   },
   ...lawsInPlace,
   ...lawsOfRestoring,
   ...lawsOfPrimaries,
+  ...lawsOfLeavingNodes,
 ];
 
 const isOver = ({ status }: WitnessedJob): boolean =>

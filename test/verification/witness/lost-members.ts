@@ -15,7 +15,7 @@ const reactsWithinMilliseconds = 5_000;
 /** An opening that ends sooner has no room for a step. */
 const roomMilliseconds: readonly number[] = [0, 15_000, 30_000, 45_000, 60_000, 90_000, 120_000];
 
-/** A member that was held when somebody else took its pod, and what came of it. */
+/** A member that was held when another client took its pod, and what came of it. */
 export interface LostMember {
   readonly ordinal: number;
   /** Why it was held. */
@@ -87,7 +87,7 @@ export class LostMembers {
     return this.#restored;
   }
 
-  /** By the program: no member that somebody else takes. */
+  /** By the program: no member whose pod another client deletes. */
   took({ uid, verb }: Disruption): void {
     if (verb === 'demote' || verb === 'resize' || verb === 'restartInPlace') return;
     this.#taken.add(uid);

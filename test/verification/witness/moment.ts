@@ -5,6 +5,7 @@ import type {
   WitnessedCluster,
   WitnessedJob,
   WitnessedKind,
+  WitnessedNode,
   WitnessedObject,
   WitnessedPod,
   WitnessedPolicy,
@@ -50,10 +51,12 @@ export interface Moment {
   readonly budget: WitnessedBudget | null;
   /** The names of the claims that are being deleted. */
   readonly endingClaims: ReadonlySet<string>;
-  /** Of backups, whoever created them. */
+  /** Of backups, including those that other programs created. */
   readonly jobs: readonly WitnessedJob[];
   /** The names of the policies that pause every cluster. Those of the witness's worlds select all. */
   readonly freezes: ReadonlySet<string>;
+  /** The names of the nodes that are being taken out of service: those that are cordoned. */
+  readonly leavingNodes: ReadonlySet<string>;
   /** Since when the member at the primary's index has not participated, or the index has named another. */
   readonly primaryUnavailableSince: number | null;
   /** By uid of the pod: since when it has participated. */
@@ -71,6 +74,7 @@ export const nothing: Moment = {
   endingClaims: new Set(),
   jobs: [],
   freezes: new Set(),
+  leavingNodes: new Set(),
   primaryUnavailableSince: null,
   participatingSince: new Map(),
 };
@@ -88,7 +92,7 @@ export function ordinalOf(podName: string): number {
   return Number(podName.slice(podName.lastIndexOf('-') + 1));
 }
 
-/** The moment after a change; what depends on roles is filled in by whoever knows what participating is. */
+/** The moment after a change. The caller, which knows what participating is, adds what depends on roles. */
 export function after(before: Moment, change: Change): Moment {
   const { revision, atMilliseconds, object } = change;
   const moment = { ...before, revision, atMilliseconds };
@@ -107,6 +111,8 @@ export function after(before: Moment, change: Change): Moment {
       return { ...moment, jobs: withJob(before.jobs, change) };
     case 'MySQLRolloutPolicy':
       return { ...moment, freezes: withFreeze(before.freezes, change) };
+    case 'Node':
+      return { ...moment, leavingNodes: withNode(before.leavingNodes, change) };
     case 'Pod':
       return { ...moment, members: withPod(before.members, change) };
   }
@@ -122,6 +128,12 @@ function withFreeze(freezes: ReadonlySet<string>, { identity, object }: Change):
   const policy: WitnessedPolicy | null = object;
   const isFrozen = policy?.spec?.enforced?.paused === true;
   return new Set(isFrozen ? [...others, identity.metadata.name] : others);
+}
+
+function withNode(leaving: ReadonlySet<string>, { identity, object }: Change): ReadonlySet<string> {
+  const others = [...leaving].filter((name) => name !== identity.metadata.name);
+  const node: WitnessedNode | null = object;
+  return new Set(node?.spec?.unschedulable === true ? [...others, identity.metadata.name] : others);
 }
 
 function withJob(jobs: readonly WitnessedJob[], { identity, object }: Change): readonly WitnessedJob[] {

@@ -50,6 +50,8 @@ export interface WitnessedStatefulSet extends WitnessedObject {
 }
 
 interface PodSpec {
+  /** Of a pod that has one. */
+  readonly nodeName?: string;
   readonly containers: readonly {
     readonly name: string;
     readonly image?: string;
@@ -119,6 +121,10 @@ export interface WitnessedSettings extends WitnessedObject {
     readonly lostMembers?: string;
     readonly restore?: { readonly revision?: string; readonly ordinals?: readonly number[] };
     readonly overrides?: readonly unknown[];
+    readonly nodeMaintenance?: string;
+    readonly rolloutsDuringMaintenance?: string;
+    readonly checks?: readonly unknown[];
+    readonly preflight?: string;
   };
 }
 
@@ -139,6 +145,10 @@ export interface WitnessedPolicy extends WitnessedObject {
   readonly spec?: { readonly enforced?: { readonly paused?: boolean } };
 }
 
+export interface WitnessedNode extends WitnessedObject {
+  readonly spec?: { readonly unschedulable?: boolean };
+}
+
 /** The kinds that the witness looks at; of every other kind it knows nothing. */
 export interface WitnessedKinds {
   readonly MySQLCluster: WitnessedCluster;
@@ -149,6 +159,7 @@ export interface WitnessedKinds {
   readonly PersistentVolumeClaim: WitnessedObject;
   readonly Job: WitnessedJob;
   readonly MySQLRolloutPolicy: WitnessedPolicy;
+  readonly Node: WitnessedNode;
 }
 
 export type WitnessedKind = keyof WitnessedKinds;

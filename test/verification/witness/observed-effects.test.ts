@@ -42,7 +42,7 @@ describe('the effects of a step that the objects show:', () => {
     expect(effectsIn(scene)).to.deep.equal(['brings']);
   });
 
-  it('a running replica is deleted while nobody serves: its relay log is lost', () => {
+  it('a running replica is deleted while no member serves: its relay log is lost', () => {
     const scene = new Scene();
     scene.pod(0, { mysqld: 'CrashLoopBackOff' });
     scene.pod(2, { mysqld: 'running' });
@@ -82,6 +82,16 @@ describe('the effects of a step that the objects show:', () => {
     scene.pod(2, { cpu: ['2', '1'] });
     scene.pod(2, { cpu: ['2', '2'] });
     expect(effectsIn(scene)).to.deep.equal(['brings']);
+  });
+
+  it('a member is restored: a later update of its next pod in place is another step', () => {
+    const scene = new Scene();
+    scene.pod(2, { revision: 'new', mysqld: 'CrashLoopBackOff' });
+    scene.take('restore', 2);
+    scene.gone(2);
+    scene.pod(2, { uid: 'successor', mysqld: 'running' });
+    scene.pod(2, { uid: 'successor', mysqld: 'running', revision: 'new' });
+    expect(effectsIn(scene)).to.not.include('brings');
   });
 
   it('nothing of what others do to the member meanwhile', () => {

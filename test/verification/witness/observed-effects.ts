@@ -1,7 +1,7 @@
 import { annotationOn, demoteAnnotation, mysqldContainer } from '../../../src/moco/names.ts';
 import type { Disruption } from './disruption.ts';
 import { serviceOf } from './endpoints.ts';
-import { isPrimary, isTerminating, isUpdated, participates, revisionOf, runs, updateRevisionOf } from './member.ts';
+import { isPrimary, isTerminating, participates, revisionOf, runs, updateRevisionOf } from './member.ts';
 import { type Member, type Moment, nothing } from './moment.ts';
 import type { WitnessedContainer } from './objects.ts';
 
@@ -30,16 +30,19 @@ interface Given {
 const takesPod = ({ verb }: Disruption): boolean => ['delete', 'evict', 'setPartition', 'restore'].includes(verb);
 
 /**
- * Watches one member that a step is about, from the step's request on, and finds the step's effects. What somebody else
- * does to the member counts for nothing: mysqld has to end in a pod that goes, the index has to move away from a member
- * that led, and so on.
+ * Watches one member that a step is about, from the step's request on, and finds the step's effects. What another
+ * client does to the member counts for nothing: mysqld has to end in a pod that goes, the index has to move away from a
+ * member that led, and so on.
  */
 export class ObservedEffects {
   readonly #step: Disruption;
   readonly #given: Given;
   readonly #found = new Set<ObservedEffect>();
-  /** The pod that came in the place of the one that the step took: later ones are not its doing. */
-  #successor: string | null = null;
+  /**
+   * The pod that came in the place of the one that the step took, and the revision that it was created at: neither later
+   * pods nor a later update in place are the step's doing.
+   */
+  #successor: { readonly uid: string; readonly revision: string } | null = null;
 
   /** `window`: every moment from the beginning of the confirmation up to the request. */
   constructor(step: Disruption, window: readonly Moment[]) {
@@ -72,21 +75,18 @@ export class ObservedEffects {
     const next = moment.members.find(
       ({ ordinal, pod }) => ordinal === this.#step.ordinal && pod.metadata.uid !== this.#step.uid,
     );
-    this.#successor ??= next?.pod.metadata.uid ?? null;
-    const successor = next?.pod.metadata.uid === this.#successor ? next : undefined;
+    if (next !== undefined) this.#successor ??= { uid: next.pod.metadata.uid, revision: revisionOf(next.pod) };
+    const { uid, revision } = this.#successor ?? {};
+    const successor = next !== undefined && next.pod.metadata.uid === uid ? next : undefined;
+    // A member that is restored must not get the revision that was the update revision then.
+    const brought = this.#step.verb === 'restore' ? this.#given.updateRevision : updateRevisionOf(moment);
     return [
       ...effect('stops', stops),
       ...effect('losesRelayLog', stops && wasUnserved),
       ...effect('leavesService', wasEndpoint && goes),
       ...effect('movesPrimary', led && goes && !leads(moment, this.#step.ordinal)),
-      ...effect('brings', successor !== undefined && this.#isBrought(moment, successor) && startedAnything(successor)),
+      ...effect('brings', successor !== undefined && revision === brought && startedAnything(successor)),
     ];
-  }
-
-  /** A member that is restored is not to have what was the update revision then. */
-  #isBrought(moment: Moment, successor: Member): boolean {
-    if (this.#step.verb !== 'restore') return isUpdated(moment, successor);
-    return revisionOf(successor.pod) === this.#given.updateRevision;
   }
 
   #ofDemotion(moment: Moment, target: Member): readonly ObservedEffect[] {

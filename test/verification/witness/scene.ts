@@ -7,7 +7,10 @@ import { Witness } from './witness.ts';
 export const cluster = 'default/test';
 
 export interface PodOptions {
+  readonly node?: string;
   readonly revision?: string;
+  /** Of mysqld; each revision has its own if none is given. */
+  readonly image?: string;
   readonly role?: 'primary' | 'replica' | null;
   readonly mysqld?: 'ready' | 'running' | 'CrashLoopBackOff';
   readonly ready?: boolean;
@@ -67,7 +70,12 @@ export class Scene {
 
   pod(ordinal: number, options: PodOptions = {}): this {
     const { revision = 'old', role = ordinal === 0 ? 'primary' : 'replica', mysqld = 'ready', annotations } = options;
-    const { terminating = false, ready = mysqld === 'ready', uid = `moco-test-${ordinal}-uid` } = options;
+    const {
+      image = revision,
+      terminating = false,
+      ready = mysqld === 'ready',
+      uid = `moco-test-${ordinal}-uid`,
+    } = options;
     const runs = mysqld !== 'CrashLoopBackOff';
     const [wanted, given] = (options.cpu ?? []).map((cpu) => ({ limits: { cpu }, requests: {} }));
     const labels = { 'controller-revision-hash': revision, ...(role !== null && { 'moco.cybozu.com/role': role }) };
@@ -75,7 +83,10 @@ export class Scene {
       'Pod',
       `moco-test-${ordinal}`,
       {
-        spec: { containers: [{ name: 'mysqld', image: revision, ...(wanted && { resources: wanted }) }] },
+        spec: {
+          ...(options.node !== undefined && { nodeName: options.node }),
+          containers: [{ name: 'mysqld', image, ...(wanted && { resources: wanted }) }],
+        },
         status: {
           phase: options.phase ?? 'Running',
           conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],

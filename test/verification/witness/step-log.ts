@@ -19,7 +19,7 @@ export interface StepRecord {
   readonly ordinal: number;
   readonly atMilliseconds: number;
   readonly effects: readonly ObservedEffect[];
-  /** Until the next step: for how long whoever connected anew to the primary was not let in. */
+  /** For how long, until the next step, new connections to the primary were refused. */
   readonly secondsWithoutPrimaryEndpoint: number;
 }
 

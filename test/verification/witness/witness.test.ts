@@ -99,7 +99,7 @@ describe('the witness', () => {
       'maintenance',
       (scene) => scene.settings({ maintenanceWindows: [{ schedule: '0 1 * * *', duration: 3600 }] }).take('resize', 2),
     ],
-    'a running replica is deleted while nobody serves as primary, however long that lasts': [
+    'a running replica is deleted while no member serves as primary, however long that lasts': [
       'I20',
       (scene) =>
         scene
@@ -256,7 +256,7 @@ describe('the witness', () => {
     expect(scene.witness.findings[0]?.windowMilliseconds).to.equal(40);
   });
 
-  it('accepts without a primary the deletion of that primary and of members that are down, and of replicas once somebody serves', () => {
+  it('accepts without a primary the deletion of that primary and of members that are down, and of replicas once a member serves', () => {
     const scene = new Scene();
     for (const ordinal of [0, 1]) scene.pod(ordinal, { mysqld: 'running' });
     scene.pod(2, { mysqld: 'CrashLoopBackOff' });

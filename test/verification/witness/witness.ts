@@ -10,10 +10,12 @@ import { FailedTries } from './failed-tries.ts';
 import { isAskedOf } from './law.ts';
 import { laws } from './laws.ts';
 import { isRequested } from './laws-of-restoring.ts';
+import { movesOff } from './leaving-nodes.ts';
 import { type LostMember, LostMembers } from './lost-members.ts';
 import { type Measures, measure } from './measures.ts';
 import { hasResourcesOf, isUpdated, isWell, revisionOf, runsImageOf, updateRevisionOf } from './member.ts';
 import { type Change, clusterOf, type Member, type Moment } from './moment.ts';
+import { SecondRestarts } from './second-restarts.ts';
 import { StepLog, type StepRecord } from './step-log.ts';
 import { Verification } from './verification.ts';
 
@@ -30,7 +32,7 @@ export interface Finding {
   readonly windowMilliseconds: number;
 }
 
-/** A member at work that has been taken for a revision that nobody had run yet. */
+/** A working member that was replaced for a revision that no member had run yet. */
 interface Trial {
   readonly cluster: string;
   readonly revision: string;
@@ -79,6 +81,8 @@ export class Witness {
   readonly #steps = new Map<string, StepLog>();
   /** By cluster. */
   readonly #lost = new Map<string, Lost>();
+  /** By cluster. */
+  readonly #secondRestarts = new Map<string, SecondRestarts>();
   /** Lost members are not judged without: whether the program could act. */
   readonly #ability: Ability;
   readonly #minReadySeconds: number | undefined;
@@ -93,8 +97,10 @@ export class Witness {
 
   /** In the order of the store's revisions. */
   observe(change: Change): void {
-    if (change.kind === 'MySQLRolloutPolicy') {
-      for (const chronicle of this.#chronicles.values()) chronicle.add(change);
+    if (change.kind === 'MySQLRolloutPolicy' || change.kind === 'Node') {
+      for (const [cluster, chronicle] of this.#chronicles) {
+        this.#secondRestartsOf(cluster).observe(chronicle.add(change));
+      }
       return;
     }
     const cluster = clusterOf(change.kind, change.identity);
@@ -114,6 +120,7 @@ export class Witness {
       }
     }
     if (change.kind === 'Pod') this.#noteProof(cluster, moment);
+    this.#secondRestartsOf(cluster).observe(moment);
     const { verification, members, data } = this.#lostOf(cluster);
     verification.observe(moment);
     for (const text of members.observe(change, this.#chronicleOf(cluster))) {
@@ -131,7 +138,6 @@ export class Witness {
     const moments = this.#chronicleOf(given.cluster).between(given.confirmingSince.revision, given.before);
     const disruption = moments.some((moment) => isToBeRestored(moment, given)) ? asRestore(given) : given;
     const { members } = this.#lostOf(disruption.cluster);
-    members.took(disruption);
     const confirmedAtMilliseconds = this.#epochMilliseconds + disruption.confirmingSince.atMilliseconds;
     const cases = moments.flatMap((began, index) => {
       const atMilliseconds = moments[index + 1]?.atMilliseconds ?? disruption.atMilliseconds;
@@ -139,12 +145,16 @@ export class Witness {
       const target = moment.members.find(({ pod }) => pod.metadata.uid === disruption.uid);
       return target === undefined ? [] : [{ moment, target, disruption, confirmedAtMilliseconds }];
     });
+    const leavesNode = cases.some(({ moment, target }) => movesOff(moment, target, disruption));
+    if (!leavesNode) members.took(disruption);
     for (const law of laws.filter((one) => isAskedOf(one, disruption))) {
       const { name, sentence, holds } = law;
       const last = cases.at(-1);
       if (last === undefined || holds(last)) continue;
       this.#find(cases.some(holds) ? 'race' : 'violation', name, sentence, disruption);
     }
+    const second = this.#secondRestartsOf(disruption.cluster).took(cases);
+    if (second !== null) this.#find('violation', 'twice', second, disruption);
     this.#stepsOf(disruption.cluster).begin(disruption, moments);
     if (disruption.verb === 'resize' || disruption.verb === 'demote') return;
     this.#judgeOrder(disruption);
@@ -157,7 +167,7 @@ export class Witness {
       return;
     }
     const last = cases.at(-1);
-    if (last !== undefined) this.#count(disruption, last.moment, last.target);
+    if (last !== undefined && !leavesNode) this.#count(disruption, last.moment, last.target);
     this.#disruptions.push(disruption);
   }
 
@@ -191,7 +201,9 @@ export class Witness {
     return this.#stepsOf(cluster).records(this.#chronicleOf(cluster).moments, sinceMilliseconds);
   }
 
-  /** Members of a cluster that somebody else has taken while they were held, and how many were given back their revision. */
+  /**
+   * Members of a cluster whose pods another client deleted while they were held, and how many got their revision back.
+   */
   lostMembers(cluster: string): { readonly lost: readonly LostMember[]; readonly restored: number } {
     const { lost, restored } = this.#lostOf(cluster).members;
     return { lost, restored };
@@ -219,6 +231,14 @@ export class Witness {
     return steps;
   }
 
+  #secondRestartsOf(cluster: string): SecondRestarts {
+    const known = this.#secondRestarts.get(cluster);
+    if (known !== undefined) return known;
+    const fresh = new SecondRestarts({ ability: this.#ability, epochMilliseconds: this.#epochMilliseconds });
+    this.#secondRestarts.set(cluster, fresh);
+    return fresh;
+  }
+
   #blameOf(cluster: string): Blame {
     const blame = this.#blame.get(cluster) ?? new Blame();
     this.#blame.set(cluster, blame);
@@ -237,7 +257,9 @@ export class Witness {
     return chronicle;
   }
 
-  /** At most one step in flight: two that were confirmed beside each other are one too many, whoever took them. */
+  /**
+   * At most one step in flight: two that were confirmed at the same time are one too many, whichever process sent them.
+   */
   #judgeOrder(disruption: Disruption): void {
     const { confirmingSince, cluster, uid, actor } = disruption;
     for (const earlier of this.#disruptions.toReversed()) {
@@ -270,7 +292,7 @@ export class Witness {
     // A revision that no pod has come up with has not been tried yet.
     const tried = moment.members.some((member) => revisionOf(member.pod) === updateRevisionOf(moment));
     if (unproven > budgetOf(moment) && tried) {
-      this.#find('violation', 'I7', `${unproven} members at work were given a revision that nobody ran`, disruption);
+      this.#find('violation', 'I7', `${unproven} members at work were given a revision that no member ran`, disruption);
     }
   }
 

@@ -46,7 +46,7 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end }}
 
-{{- /* Files that are mounted belong to the group of the pod, and nobody else reads them. */ -}}
+{{- /* Files that are mounted belong to the group of the pod, and no other user can read them. */ -}}
 {{- define "moco-rollout.fsGroup" -}}
 {{- if and (include "moco-rollout.volumes" . | trim) (not (kindIs "invalid" .Values.fsGroup)) -}}
 fsGroup: {{ .Values.fsGroup | int64 }}

@@ -2,8 +2,8 @@ import { accessWith } from '../../../../test/support/object-client.ts';
 import { silentLog } from '../../../../test/support/silent-log.ts';
 import { PlainLoop } from './plain-loop.ts';
 
-// The program to compare with: evicts stale members, with one task for each cluster, and does nothing else. Gets the
-// path of a kubeconfig, and runs until it is killed.
+// The program for comparison. It evicts stale members, with one task for each cluster, and does nothing else. Its
+// argument is the path of a kubeconfig. It runs until it is killed.
 
 const [kubeconfigPath = ''] = process.argv.slice(2);
 

@@ -3,18 +3,14 @@ import type { Log, World } from '../../../../src/base/world.ts';
 import { isNotFound, isTooManyRequests } from '../../../../src/kube/api-error.ts';
 import { podDisruptionBudgets, pods, statefulSets } from '../../../../src/kube/resource.ts';
 import { keyOf, nameOf, Store, type Stored } from '../../../../src/kube/store.ts';
-import {
-  createdBySelector,
-  memberSelector,
-  projectBudget,
-  projectPod,
-  projectStatefulSet,
-} from '../../../../src/moco/projections.ts';
+import { createdBySelector, memberSelector } from '../../../../src/moco/names.ts';
+import { projectPod } from '../../../../src/moco/pod-projection.ts';
+import { projectBudget, projectStatefulSet } from '../../../../src/moco/projections.ts';
 import type { BudgetRecord, PodRecord, StatefulSetRecord } from '../../../../src/moco/records.ts';
 import type { Access, ObjectClient } from '../../../../test/support/object-client.ts';
 import { Watching } from '../../../../test/support/watching.ts';
 
-// The simplest possible rival of the controller, as a yardstick.
+// The simplest possible rival of the controller, for comparison.
 
 const byCluster = 'cluster';
 const retryMilliseconds = 1000;
@@ -34,7 +30,7 @@ export class PlainLoop {
     [byCluster]: clusterOfPod,
   });
   readonly #watching: Watching;
-  /** The tasks that wait for a change of a cluster. */
+  /** The tasks that wait for a change of their cluster, by cluster. */
   readonly #waiting = new Map<string, () => void>();
   readonly #tasks = new Set<string>();
   /** Clusters that changed while their task was sending a request. */
@@ -107,7 +103,7 @@ export class PlainLoop {
     });
   }
 
-  /** The next stale member. */
+  /** The stale member to evict next. */
   #next(cluster: string): PodRecord | null {
     const [namespace = '', name = ''] = cluster.split('/');
     const statefulSet = this.#statefulSets.get(namespace, name);
@@ -125,7 +121,10 @@ export class PlainLoop {
     return budget !== undefined && budget.observed && budget.disruptionsAllowed > 0;
   }
 
-  /** Resolves to whether the eviction was allowed. When a budget that was closed opens again, an event follows. */
+  /**
+   * Resolves to whether the eviction was allowed. If a closed budget refuses it, a watch event follows once the budget
+   * opens.
+   */
   async #evict({ namespace, name }: PodRecord): Promise<boolean> {
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name } };
     try {
@@ -136,7 +135,7 @@ export class PlainLoop {
       return true;
     } catch (error) {
       if (isTooManyRequests(error) || isNotFound(error)) return false;
-      this.#log.warn({ namespace, name, error: String(error) }, 'an eviction failed and is tried again');
+      this.#log.warn({ namespace, name, error: String(error) }, 'Failed to evict a pod; retrying');
       await delay(this.#world, retryMilliseconds);
       this.#missed.add(keyOf(namespace, name.slice(0, name.lastIndexOf('-'))));
       return false;

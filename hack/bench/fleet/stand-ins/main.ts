@@ -5,15 +5,15 @@ import { startNodes } from '../../../../test/support/nodes/driver.ts';
 import { accessWith } from '../../../../test/support/object-client.ts';
 import { restartOf } from '../restart.ts';
 
-// MOCO and the nodes in a separate process, so that their resource use is measured separately. Gets the paths of two
-// kubeconfigs, MOCO's and the nodes', and the seconds of a termination; prints when it is ready, and runs until it is
-// killed.
+// Runs MOCO and the nodes in a separate process, so that their resource use is measured separately. The arguments are
+// two kubeconfigs (MOCO's and the nodes') and how many seconds a pod takes to terminate. Prints a line when it is
+// ready, and runs until it is killed.
 
-/** As in the demo: the delays of the stand-ins are not measured. */
+/** As in the demo, the stand-ins react fast, because their delays are not what is measured. */
 const attentive = { notice: 5, healthyTrue: 20 };
-/** Otherwise the API server would mostly be applying unchanged StatefulSets. */
+/** With no delay, the API server would spend most of its time on StatefulSets that MOCO applies without a change. */
 const reconcileDelayMilliseconds = 500;
-/** With 1,000 clusters a call waits more than 10 s for its connection; a timeout would waste that work. */
+/** With 1,000 clusters a request waits more than 10 s for a connection. A shorter timeout would waste the work. */
 const timeoutMilliseconds = 120_000;
 
 const [mocoKubeconfig = '', nodesKubeconfig = '', terminationSeconds = ''] = process.argv.slice(2);

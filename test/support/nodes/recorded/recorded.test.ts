@@ -18,15 +18,15 @@ interface Recording {
 
 /** Where the stand-ins' nodes say something else, by `story: act: word`, and why no rule can be wrong for it. */
 const differences: readonly (readonly [what: RegExp, why: string])[] = [
-  [/: PodReadyToStartContainers: /, 'Nobody reads this condition.'],
-  [/: DisruptionTarget( generation)?: /, 'Nobody reads this condition of a pod that is terminating.'],
-  [/: Ready generation: /, 'Nobody reads which generation Ready is of; here a node controller writes its own.'],
+  [/: PodReadyToStartContainers: /, 'No program reads this condition.'],
+  [/: DisruptionTarget( generation)?: /, 'No program reads this condition of a pod that is terminating.'],
+  [/: Ready generation: /, 'No program reads which generation Ready is of; here a node controller writes its own.'],
   [/create: first( container)?: (waiting|none)/, 'Here the first init container runs at once.'],
   [
     /: mysqld: (.* > )?running started > running started ready, /,
     'Here the first probe passes at once. MOCO’s has a startup probe before.',
   ],
-  [/(OOMKilled 137|Unknown 255).*, here terminated Error 1/, 'Nobody reads how a container has ended.'],
+  [/(OOMKilled 137|Unknown 255).*, here terminated Error 1/, 'No program reads how a container has ended.'],
   [
     /: PodResizeInProgress: True( >|,)/,
     'A container with other resources than those of its spec is awaited, with this condition or without.',

@@ -1,6 +1,6 @@
 import type { Container } from '../objects.ts';
 
-/** What somebody does to a pod, its node or the registry, and how the pod looks once everything of it has followed. */
+/** What happens to a pod, its node or the registry, and how the pod looks once all effects of that are visible. */
 export type Act = { readonly until: Until } & (
   | { readonly do: 'create' }
   | { readonly do: 'delete' | 'evict' }

@@ -287,7 +287,7 @@ export const scripts: Readonly<Record<string, readonly Deed[]>> = {
     ...again(0),
   ],
   'one member': [
-    ['a budget is made that lets nobody go', (player) => player.createBudget(0)],
+    ['a budget is made that lets no member go', (player) => player.createBudget(0)],
     ['a StatefulSet of one is made', (player) => player.create({ type: 'OnDelete' }, 'one', 1)],
     ran(0),
     ['another image is asked for', (player) => player.setImage('two')],
