@@ -1,6 +1,7 @@
 import { type MySQLRollout, type RolloutRecord, rolloutKind, wholeRecord } from '../../api/rollout.ts';
 import type { Json } from '../../base/json.ts';
 import type { Query } from '../../kube/api-client.ts';
+import { withoutRequest } from '../../kube/api-error.ts';
 import { Reflector } from '../../kube/reflector.ts';
 import type { ResourceKind } from '../../kube/resource.ts';
 import { byName, type Store, type Stored } from '../../kube/store.ts';
@@ -34,7 +35,13 @@ export function watching(
   watch: (watched: <R extends Stored>(one: WatchedKind<R>) => void) => void,
 ): Watching {
   const quiet = (): void => undefined;
-  const warn = (_: object, message: string): void => host.err(`warning: ${message}\n`);
+  let warned = '';
+  const warn = ({ error }: { readonly error?: unknown }, message: string): void => {
+    const warning = error instanceof Error ? `${message}: ${withoutRequest(error)}` : message;
+    // Several watches fail for the same reason, again with each try.
+    if (warning !== warned) host.err(`warning: ${warning}\n`);
+    warned = warning;
+  };
   const log = { debug: quiet, info: quiet, warn, error: warn };
   const all: Watching[] = [];
   watch((watched) => {

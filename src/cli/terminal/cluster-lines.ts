@@ -180,6 +180,7 @@ export function block(view: ClusterView, columns = Number.POSITIVE_INFINITY, isW
   return [
     header(view),
     ...(view.hold ? waitingLines(view.hold, columns) : []),
+    ...(waitsForPerson(view) ? said('to end', howToEnd(view), 'yellow') : []),
     ...(view.changes.length === 0 ? [] : said('changes', someOf(view.changes, mostChanges), 'dim')),
     ...view.warnings.flatMap((warning) => wrapped([piece('  ')], warning, columns, 'yellow')),
     ...notes.flatMap((note) => said('note', note, 'yellow')),
@@ -188,6 +189,10 @@ export function block(view: ClusterView, columns = Number.POSITIVE_INFINITY, isW
     ...lastLine(view),
   ];
 }
+
+/** How the hold ends, from the catalogue of rules, with the name of this cluster. */
+const howToEnd = ({ name, hold }: ClusterView): string =>
+  (ruleAttributes(hold?.rule ?? '')?.ends ?? 'see the message').replaceAll(/\bNAME\b/g, name);
 
 function waitingLines(hold: NonNullable<ClusterView['hold']>, columns: number): readonly Line[] {
   const label = [...labelled('waiting', [], 'yellow'), piece(`${hold.rule}: `, 'bold')];

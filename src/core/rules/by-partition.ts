@@ -50,7 +50,7 @@ export const partition = {
       ].join('; '),
     meaning: 'Only members that are pinned or below `partition` are stale.',
     endedBy: ['a person'],
-    ends: 'Lower `partition` in the MySQLRollout, or run `unpin POD`.',
+    ends: 'Lower `partition` in the MySQLRollout, or run `kubectl moco-rollout unpin POD`.',
     requestedBy: '`partition` or `pinnedMembers`',
     phase: 'PartitionReached',
     assumed: null,

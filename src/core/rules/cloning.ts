@@ -66,7 +66,7 @@ export const cloning = {
     details:
       'Its agent reports the clone. Copying a large database takes hours. A restart would make the copy start over, which would put load on the other member again. The wait has no time limit. If the agent no longer runs the clone, but MySQL does not report it as completed, the wait ends after progressDeadlineSeconds. With the feature gate ReplicationFacts, mysqld reports the progress of the clone, and the progress deadline starts again whenever the clone advances. Meanwhile no other member is replaced beyond maxUnavailable.',
     endedBy: ['the members', 'MOCO', 'a person'],
-    ends: 'By itself, when the copy is complete: mysqld then restarts once. To see how far along it is, run `SELECT STAGE, STATE, ESTIMATE, DATA FROM performance_schema.clone_progress` on the member. If there is no progress, look at the logs of its agent and of moco-controller. `override NAME Cloning` replaces the member anyway.',
+    ends: 'By itself, when the copy is complete: mysqld then restarts once. To see how far along it is, run `SELECT STAGE, STATE, ESTIMATE, DATA FROM performance_schema.clone_progress` on the member. If there is no progress, look at the logs of its agent and of moco-controller. `kubectl moco-rollout override NAME Cloning` replaces the member anyway.',
     overridable: true,
     overriding: 'moco-rollout then deletes the pod of the replica, and its copy starts over',
     assumed: after('member', recovered),
@@ -89,7 +89,7 @@ export const cloning = {
     details:
       'This is so if a claim of the replica no longer keeps its data, or if the replica has not finished the clone from which it gets them. MySQL clones only within a series, and before 8.0.37 only within a patch release. The versions come from image tags, or from MySQL itself; without either, nothing is held. If `ClaimTerminating` or `Cloning` is overridden, this rule still holds.',
     endedBy: ['a person', 'the members'],
-    ends: 'By itself, once the replica has its data again. If it has lost them, put the previous template back (`undo NAME` prints the patch) and delete the pod, so that MOCO clones the replica at the version of the primary. Change the version of MySQL afterwards.',
+    ends: 'By itself, once the replica has its data again. If it has lost them, put the previous template back (`kubectl moco-rollout undo NAME` prints the patch) and delete the pod, so that MOCO clones the replica at the version of the primary. Change the version of MySQL afterwards.',
     overridable: true,
     overriding:
       'moco-rollout then replaces the replica, which comes back empty and stays down until it is restored from a backup, or until the primary runs a version that it can clone',

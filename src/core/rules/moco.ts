@@ -49,7 +49,7 @@ export const mocoAway = {
     sentence: ({ lease, cause, holder }) => causes[cause](lease, holder),
     meaning: 'No instance of moco-controller is renewing its Lease, so MOCO is not working.',
     details:
-      "Without moco-controller a member that is stopped stays down: a fresh mysqld is read-only and follows no member until MOCO has configured it, and a switchover needs MOCO. A renewal counts if moco-rollout has seen it within the Lease's duration plus 15 s; no clocks are compared. Members that are down are replaced anyway. This rule does not notice a leader that hangs but still renews its Lease: its last status remains. Without the right to read the Lease this rule never holds, and `check` reports that.",
+      "Without moco-controller a member that is stopped stays down: a fresh mysqld is read-only and follows no member until MOCO has configured it, and a switchover needs MOCO. A renewal counts if moco-rollout has seen it within the Lease's duration plus 15 s; no clocks are compared. Members that are down are replaced anyway. This rule does not notice a leader that hangs but still renews its Lease: its last status remains. Without the right to read the Lease this rule never holds, and `kubectl moco-rollout check` reports that.",
     endedBy: ['MOCO', 'a person'],
     ends: 'By itself, once moco-controller renews its Lease. Look at `kubectl get lease -A`, and at the pods and the log of moco-controller. If MOCO uses a different Lease, name that one: --moco-lease-namespace, --moco-lease-name.',
     overridable: true,

@@ -25,7 +25,7 @@ export const mysqldVersions = {
     details:
       "The version of the data is that of the newest mysqld that has started on them. Versions come from image tags, or from MySQL itself; if neither is known, this rule does not hold. Downgrades are possible within 8.4, within 9.7, and within 8.0 down to 8.0.35. Upgrades are possible to the next of the series 8.0, 8.4 and 9.7, and to the innovation releases before it. No working member is replaced, and no member starts at the update revision if its mysqld would refuse the member's data.",
     endedBy: ['a person'],
-    ends: 'Set a mysqld image that can open the data: `plan -f` shows whether it can. `undo NAME` prints the patch that restores the previous template.',
+    ends: 'Set a mysqld image that can open the data: `kubectl moco-rollout plan -f` shows whether it can. `kubectl moco-rollout undo NAME` prints the patch that restores the previous template.',
     overridable: true,
     overriding:
       'moco-rollout then replaces members although their mysqld is expected to refuse their data: the first one stays down, and the rollout stops there. Its data remain unchanged until a mysqld that can open them starts',
@@ -43,7 +43,7 @@ export const mysqldVersions = {
     ends: 'By itself, when the member works again at its own revision. Look at the log of its mysqld. If the member can start only with the new template, change the template first and the MySQL version afterwards.',
     overridable: true,
     overriding:
-      'moco-rollout then gives the member the update revision. If its mysqld refuses the redo log, the member stays down. Its data remain unchanged: `restore POD` gives it its previous revision',
+      'moco-rollout then gives the member the update revision. If its mysqld refuses the redo log, the member stays down. Its data remain unchanged: `kubectl moco-rollout restore POD` gives it its previous revision',
     alarms: true,
     assumed: null,
   }),
@@ -53,7 +53,7 @@ export const mysqldVersions = {
     sentence: explainOlderReplicaCluster,
     meaning: 'Another cluster replicates from this one, and its MySQL is of an older series than the update revision.',
     details:
-      'MySQL does not support a replica of an older series than its source, so the replica cluster is upgraded first. With the feature gate `ReplicationFacts` the members of this cluster report which replicas are connected, and those of MySQLClusters with `spec.replicationSourceSecretName` count. Without the gate, or if the controller does not see that cluster, this rule does not hold: `check` compares the versions where you may read the Secret. Members that do not work are replaced anyway.',
+      'MySQL does not support a replica of an older series than its source, so the replica cluster is upgraded first. With the feature gate `ReplicationFacts` the members of this cluster report which replicas are connected, and those of MySQLClusters with `spec.replicationSourceSecretName` count. Without the gate, or if the controller does not see that cluster, this rule does not hold: `kubectl moco-rollout check` compares the versions where you may read the Secret. Members that do not work are replaced anyway.',
     endedBy: ['a person'],
     ends: 'By itself, once every member of the replica cluster has a mysqld of the same series as the update revision. Upgrade that cluster first.',
     overridable: true,

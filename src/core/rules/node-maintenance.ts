@@ -52,7 +52,7 @@ export const nodeMaintenance = {
     details:
       'Members on nodes that are being taken out of service do not wait: their update moves them, so they restart once. The wait also covers the pause between two nodes: it ends ten minutes after the last node. After a start of the controller it lasts at least that long.',
     endedBy: ['Kubernetes', 'time', 'a person'],
-    ends: 'By itself, ten minutes after the last node has left service or has been uncordoned. `kubectl get nodes` shows which nodes are cordoned. To continue at once, set `rolloutsDuringMaintenance: Proceed`, or run `override NAME AwaitingNodeMaintenance`.',
+    ends: 'By itself, ten minutes after the last node has left service or has been uncordoned. `kubectl get nodes` shows which nodes are cordoned. To continue at once, set `rolloutsDuringMaintenance: Proceed`, or run `kubectl moco-rollout override NAME AwaitingNodeMaintenance`.',
     overridable: true,
     requestedBy: '`rolloutsDuringMaintenance: Wait`',
     assumed: after('requeue', (snapshot) => ({

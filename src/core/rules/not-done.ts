@@ -27,7 +27,7 @@ export const step = {
     details:
       'A step begins only if its expected time fits into the rest of the window. The expected time is the median of the measured times of members, or expectedMemberSeconds until a member has been measured. For the primary, switchoverTimeoutSeconds is added. Members that are down do not wait, and neither do clusters whose primary does not participate.',
     endedBy: ['time'],
-    ends: 'By itself, when the next sufficiently long window opens. `plan NAME` shows what happens in which window.',
+    ends: 'By itself, when the next sufficiently long window opens. `kubectl moco-rollout plan NAME` shows what happens in which window.',
     overridable: true,
     requestedBy: '`maintenanceWindows`',
     assumed: untilOpening,
@@ -133,7 +133,7 @@ export const answers = {
     details:
       'MOCO blocks writes until the replica that it chooses has caught up, for up to 50 seconds in each attempt. It then waits, without a limit, until every other replica has finished the transaction that it is applying. The controller asks the agent of every replica right before it requests a switchover. It waits for an unreadable delay for at most replicaDelayGraceSeconds. With the feature gate ReplicationFacts it asks MySQL itself as well. Before a switchover a replica has to have received and applied what the primary had committed when the primary was asked; before another replica is replaced, receiving that is enough. The receiver has to be running, and has to acknowledge commits if the primary waits for that. A problem that a replica has reported holds the step until that replica reports otherwise, even if it stops answering.',
     endedBy: ['the members', 'time', 'a person'],
-    ends: 'By itself, when the replica has caught up: no replica may be maxReplicaDelaySeconds or more behind. Look for a long transaction or a lock in the replica. If a delay cannot be read, let the controller connect to the ports health (9081) and agent-metrics (8080) of the pods. A replica that was behind and will never answer again holds the rollout until it is repaired or replaced, or until `override NAME ReplicasBehind`.',
+    ends: 'By itself, when the replica has caught up: no replica may be maxReplicaDelaySeconds or more behind. Look for a long transaction or a lock in the replica. If a delay cannot be read, let the controller connect to the ports health (9081) and agent-metrics (8080) of the pods. A replica that was behind and will never answer again holds the rollout until it is repaired or replaced, or until `kubectl moco-rollout override NAME ReplicasBehind`.',
     overridable: true,
     brief: true,
     assumed: after('moment', (snapshot) => snapshot),

@@ -40,7 +40,7 @@ export const recreatable = {
     details:
       'The claim is being deleted, is gone, is not Bound, or was created after the pod had started, or its PersistentVolume is gone or being deleted. Once the deletion of a claim has been requested, Kubernetes keeps the claim until no pod uses it (kubernetes.io/pvc-protection). A deletion cannot be withdrawn. A pod keeps using the volume that it has mounted, but its successor mounts the volume that the claim names at that time. Whatever ends the pod frees the claim: a drain, an eviction, a deletion, or the restart of a member that is down.',
     endedBy: ['a person'],
-    ends: 'Give the member a new claim. First make sure that the other members have all of the data, and make a backup. Then keep the volume (`persistentVolumeReclaimPolicy: Retain` of the PersistentVolume), or give the member up: `override NAME ClaimTerminating`.',
+    ends: 'Give the member a new claim. First make sure that the other members have all of the data, and make a backup. Then keep the volume (`persistentVolumeReclaimPolicy: Retain` of the PersistentVolume), or give the member up: `kubectl moco-rollout override NAME ClaimTerminating`.',
     overridable: true,
     overriding:
       'moco-rollout then ends the pod, and with it the last use of the volume: THIS DESTROYS THE DATA OF THE MEMBER. It comes back empty, and MOCO clones it from the primary if the primary runs a version of the same series (before 8.0.37: the same version). In a cluster with one member the database is lost',

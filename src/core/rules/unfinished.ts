@@ -25,7 +25,7 @@ export const failing = {
     details:
       'The failure is one that the revision can cause: mysqld or a sidecar fails, or the node refuses the pod. The failure does not count if the node is away, or if the node ended the pod, for example in a shutdown or under pressure, unless the pod exceeded its own limits. The failure holds the rollout until the member works at the revision, even if its pod is recreated. No other member gets the revision. A failing sidecar is ignored if it also fails on a stale member. A slow image pull counts as a failure only after progressDeadlineSeconds. Without a quorum, members that are down get the revision after progressDeadlineSeconds.',
     endedBy: ['a person'],
-    ends: 'Correct the MySQLCluster: the member that failed gets the new template first. If the message names a container that admission has added, correct that container or the webhook that adds it. `undo NAME` shows how to restore the previous template. If the cause is gone and the template is correct, `override NAME UpdateRevisionFailing` lets the rollout try again.',
+    ends: 'Correct the MySQLCluster: the member that failed gets the new template first. If the message names a container that admission has added, correct that container or the webhook that adds it. `kubectl moco-rollout undo NAME` shows how to restore the previous template. If the cause is gone and the template is correct, `kubectl moco-rollout override NAME UpdateRevisionFailing` lets the rollout try again.',
     overridable: true,
     alarms: true,
     alert: 'MocoRolloutRevisionFailing',

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
 import type { Terminal } from '../../../src/cli/host.ts';
+import { answer, status as statusOf } from '../../kube/fake-world.ts';
 import { type FakeCluster, useFakeCluster } from '../fake-cluster.ts';
 import { phases } from '../phases.ts';
 
@@ -55,6 +56,19 @@ describe('status --watch', () => {
     expect(out).to.match(
       /^2026-07-01T12:\d\d:\d\dZ {2}default\/test {2}Progressing {2}2\/3 {2}AwaitingSwitchover: [^\n]+\n$/,
     );
+  });
+
+  it('says once why it cannot read, and goes on when it can', async () => {
+    let lists = 0;
+    // The command lists once before it watches.
+    cluster.fault = ({ path }) =>
+      /\/mysqlrollouts\?/.test(path) && !path.includes('watch=true') && [2, 3].includes(++lists)
+        ? answer(500, statusOf(500, 'InternalError', { message: 'etcdserver: leader changed' }))
+        : null;
+    const { out, err } = await watched(null);
+    expect(lists).to.be.greaterThan(3);
+    expect(err).to.match(/^warning: Failed to list or watch; retrying: [^\n]*etcdserver: leader changed[^\n]*\n$/);
+    expect(out).to.contain('default/test');
   });
 
   it('counts what is held above the list', async () => {
