@@ -1039,6 +1039,15 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     simulation: ['api'],
   },
+  'deletes what it may not evict': {
+    wrong: 'deletes a member that works if a policy or a missing right refuses its eviction',
+    module: {
+      importer: 'src/controller/disrupt/',
+      imported: 'src/objects/execute.ts',
+      substitute: import.meta.resolve('./modules/with-deletions-for-evictions.ts'),
+    },
+    simulation: ['refusals'],
+  },
   'takes repeated events for news': {
     wrong: 'puts an older object into its cache when a watch repeats itself, and forgets what it has done since',
     module: {
