@@ -7,16 +7,15 @@ import { stringify } from 'yaml';
 import { realWorld, type World } from '../../src/base/world.ts';
 import { connect } from '../../src/kube/connection.ts';
 import { namespaces } from '../../src/kube/resource.ts';
-import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
-import { installMoco } from '../support/cluster/moco.ts';
-import { ownImage } from '../support/cluster/own-image.ts';
+import type { Cluster } from '../support/cluster/cluster.ts';
 import { Registry } from '../support/cluster/registry.ts';
 import type { AuditEvent } from '../support/control-plane/audit-log.ts';
 import { goTool } from '../support/go-tools/build.ts';
 import { ObjectClient } from '../support/object-client.ts';
+import { archiveOf, startClusterWithMoco } from './cluster-with-moco.ts';
 import { Containers } from './containers.ts';
 import { Controller } from './controller.ts';
-import { imageArchives, imageNames } from './image/archives.ts';
+import { imageNames } from './image/archives.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -52,16 +51,9 @@ export async function openBed({ nodes = 3 }: BedOptions = {}): Promise<Bed> {
   /** In the order of opening. */
   const closers: Closer[] = [];
   try {
-    const archives = await imageArchives();
-    const { mysql, agent, slowLog, exporter, controller } = imageNames;
-    const usual = [...mysql, agent[0], slowLog[0], exporter[0], ...controller].map((name) => archiveOf(archives, name));
-    const cluster = await startCluster({ nodes, images: usual, audit: true });
-    closers.push(() => cluster.stop());
-    const [certificates] = await Promise.all([
-      installMoco(cluster),
-      ownImage(cluster.directory, [`docker.io/library/moco-rollout:${ownTag}`]).then((one) => cluster.importImage(one)),
-    ]);
-    closers.push(() => certificates.stop());
+    const started = await startClusterWithMoco(ownTag, { nodes, audit: true });
+    closers.push(() => started.stop());
+    const { cluster, archives } = started;
     const connection = connect({ kubeconfigPath: cluster.kubeconfig });
     closers.push(() => connection.close());
     const bed = new Bed({ cluster, world: realWorld(connection.exchange), archives, closers });
@@ -75,12 +67,6 @@ export async function openBed({ nodes = 3 }: BedOptions = {}): Promise<Bed> {
 
 async function closeAll(closers: readonly Closer[]): Promise<void> {
   for (const close of closers.toReversed()) await close();
-}
-
-function archiveOf(archives: ReadonlyMap<string, string>, name: string): string {
-  const archive = archives.get(name);
-  if (archive === undefined) throw new Error(`Expected one of ${[...archives.keys()].join(', ')}, got ${name}`);
-  return archive;
 }
 
 interface Parts {

@@ -7,8 +7,8 @@ import { after, type Rule, rule } from './rule.ts';
 type FleetHoldOf<Name extends FleetHold['rule']> = Extract<FleetHold, { readonly rule: Name }>;
 
 /**
- * A rule that holds while the wait of the same name lasts. `plan --fleet` simulates the other clusters; a plan of a single
- * cluster assumes that the wait is over. Each rule can be overridden for one cluster.
+ * A rule that holds while the wait of the same name lasts. `plan --fleet` simulates the other clusters; a plan of a
+ * single cluster assumes that the wait is over. Each rule can be overridden for one cluster.
  */
 const byOthers = <Name extends FleetHold['rule']>(
   name: Name,

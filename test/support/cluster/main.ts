@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { delimiter, dirname } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { controlPlaneBinaries } from '../control-plane/build.ts';
+import { untilInterrupted } from './attended.ts';
 import { kubeconfigIn, startCluster } from './cluster.ts';
 import { clusterPrograms } from './programs.ts';
 import { forgetTheDead, isStarterAlive, records } from './records.ts';
@@ -24,26 +25,8 @@ const unusable = 2;
 const pauseMilliseconds = 200;
 
 async function run(): Promise<void> {
-  const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   const cluster = await startCluster({ nodes: Number(process.env['NODES'] || 3), openedIn: root });
-  process.stdout.write(
-    [
-      `${cluster.nodes.length} nodes are ready. In another terminal:`,
-      '',
-      `  export KUBECONFIG=${cluster.kubeconfig}`,
-      `  ${cluster.programs.kubectl} get nodes`,
-      '',
-      'Services and pods have their addresses in the network of the cluster. A command runs there behind',
-      '',
-      `  ${cluster.network.join(' ')}`,
-      '',
-      `Logs are in ${cluster.directory}. Ctrl-C or "make cluster-stop" ends everything and removes it.`,
-      '',
-    ].join('\n'),
-  );
-  const alive = setInterval(() => undefined, 60_000);
-  await interrupted;
-  clearInterval(alive);
+  await untilInterrupted(cluster);
   await cluster.stop();
 }
 
@@ -68,7 +51,9 @@ async function shell(): Promise<void> {
   const env = {
     ...process.env,
     KUBECONFIG: kubeconfigIn(cluster.directory),
-    PATH: [dirname(kubectl), process.env['PATH']].join(delimiter),
+    PATH: [join(cluster.directory, 'bin'), dirname(kubectl), dirname(process.execPath), process.env['PATH']].join(
+      delimiter,
+    ),
   };
   const [status] = await once(spawn(process.env['SHELL'] || 'sh', { stdio: 'inherit', env }), 'exit');
   process.exitCode = Number(status);
