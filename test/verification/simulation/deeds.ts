@@ -4,6 +4,7 @@ import {
   annotationOn,
   clusterNameLabel,
   demoteAnnotation,
+  restartInPlaceAnnotation,
   revisionHashLabel,
   statefulSetName,
   strategyLabel,
@@ -91,9 +92,11 @@ export class Deeds {
     const isOfMoco = name?.startsWith(statefulSetName(clusterName)) === true;
     if (onDeleteEnabled === true || !isOfMoco || (kind !== pods && kind !== statefulSets)) return false;
     const { labels, annotations } = record(record(body)['metadata']);
-    const [label, demote] = [record(labels)[strategyLabel], record(annotations)[demoteAnnotation]];
+    const { [demoteAnnotation]: demote, [restartInPlaceAnnotation]: restart } = record(annotations);
+    const label = record(labels)[strategyLabel];
     if (partitionDriver === 'own') return subresource === 'eviction' || Boolean(label ?? demote);
-    return subresource !== 'status' && label !== null && demote !== null;
+    // With the gate off a cluster is released: what the program has set is removed.
+    return subresource !== 'status' && ![label, demote, restart].includes(null);
   }
 
   /** A container restarts only where its image is: the kubelet stops it first and pulls afterwards. */

@@ -61,10 +61,12 @@ export class FailingChecks {
     return this.#simulation.clock.nowMilliseconds;
   }
 
-  disrupted({ verb, confirmingSince: { atMilliseconds: since } }: Disruption): void {
+  disrupted(disruption: Disruption): void {
+    const { verb, confirmingSince } = disruption;
+    const since = confirmingSince.atMilliseconds;
     const what = takes[verb];
     const knew = this.#setSince < since && this.#failingSince + freshMilliseconds < since;
-    if (what === undefined || !knew) return;
+    if (what === undefined || !knew || this.#simulation.witness.leavesNode(disruption)) return;
     const forSeconds = Math.floor((since - this.#failingSince) / 1000);
     this.#simulation.witness.object('check', `${what} although a check had failed for ${forSeconds} s`, this.#now);
   }

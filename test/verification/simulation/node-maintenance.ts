@@ -8,9 +8,10 @@ interface Drawn {
   readonly upgrades: Planned;
 }
 
-/** `null` without the theme `nodeMaintenance`. */
+/** With the theme `nodeMaintenance` always, beside drawn themes now and then. */
 export function drawNodeMaintenance(chance: Chance, given: readonly string[]): Drawn | null {
-  if (!given.includes('nodeMaintenance')) return null;
+  const isDrawn = given.length === 0 ? chance.happens(0.1) : given.includes('nodeMaintenance');
+  if (!isDrawn) return null;
   return {
     setting: {
       nodeMaintenance: chance.pick(['Ignore', 'Switchover', 'Evacuate', 'Evacuate', 'Evacuate'] as const),

@@ -10,7 +10,7 @@ import { FailedTries } from './failed-tries.ts';
 import { isAskedOf } from './law.ts';
 import { laws } from './laws.ts';
 import { isRequested } from './laws-of-restoring.ts';
-import { movesOff } from './leaving-nodes.ts';
+import { isToBeMoved, movesOff } from './leaving-nodes.ts';
 import { type LostMember, LostMembers } from './lost-members.ts';
 import { type Measures, measure } from './measures.ts';
 import { hasResourcesOf, isUpdated, isWell, revisionOf, runsImageOf, updateRevisionOf } from './member.ts';
@@ -169,6 +169,18 @@ export class Witness {
     const last = cases.at(-1);
     if (last !== undefined && !leavesNode) this.#count(disruption, last.moment, last.target);
     this.#disruptions.push(disruption);
+  }
+
+  /** Whether the member was to leave its node at a moment of the confirmation. Checks do not delay that. */
+  leavesNode(disruption: Disruption): boolean {
+    const { cluster, confirmingSince, before, uid, verb } = disruption;
+    return this.#chronicleOf(cluster)
+      .between(confirmingSince.revision, before)
+      .some((moment) => {
+        const target = moment.members.find(({ pod }) => pod.metadata.uid === uid);
+        if (target === undefined) return false;
+        return verb === 'demote' ? isToBeMoved(moment, target) : movesOff(moment, target, disruption);
+      });
   }
 
   /** Something is wrong that no disruption shows. */
