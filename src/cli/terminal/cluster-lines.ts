@@ -190,9 +190,9 @@ export function block(view: ClusterView, columns = Number.POSITIVE_INFINITY, isW
   ];
 }
 
-/** How the hold ends, from the catalogue of rules, with the name of this cluster. */
-const howToEnd = ({ name, hold }: ClusterView): string =>
-  (ruleAttributes(hold?.rule ?? '')?.ends ?? 'see the message').replaceAll(/\bNAME\b/g, name);
+/** How the hold ends, from the catalogue of rules, with this cluster in its commands. */
+const howToEnd = ({ namespace, name, hold }: ClusterView): string =>
+  (ruleAttributes(hold?.rule ?? '')?.ends ?? 'see the message').replaceAll(/\bNAME\b/g, `${name} -n ${namespace}`);
 
 function waitingLines(hold: NonNullable<ClusterView['hold']>, columns: number): readonly Line[] {
   const label = [...labelled('waiting', [], 'yellow'), piece(`${hold.rule}: `, 'bold')];

@@ -200,7 +200,7 @@ export const everything = {
     details:
       "The controller is about to adopt the StatefulSet, or has adopted it recently. A StatefulSet that returns to RollingUpdate is adopted again after 30 seconds; this time doubles with each attempt, up to 5 minutes. Meanwhile MOCO's partition controller continues.",
     endedBy: ['moco-rollout'],
-    ends: 'By itself. If this happens repeatedly, admission is sometimes unavailable, or another program writes the strategy: `kubectl get statefulset NAME -o yaml --show-managed-fields`.',
+    ends: 'By itself. If this happens repeatedly, admission is sometimes unavailable, or another program writes the strategy: `kubectl get statefulset moco-NAME -o yaml --show-managed-fields`.',
     assumed: after('requeue', (snapshot) =>
       withStatefulSet(snapshot, { strategy: 'OnDelete', labelled: true, newPods: 'UpdateRevision', partition: null }),
     ),

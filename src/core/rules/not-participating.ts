@@ -136,7 +136,7 @@ export const notParticipating = {
     details:
       'Its mysqld may still be running. The update waits if the member is the primary, or if another member does not participate.',
     endedBy: ['Kubernetes', 'a person'],
-    ends: 'When the node comes back, or a person removes it. Run `kubectl delete node NAME` only if you are sure that the node is off.',
+    ends: 'When the node comes back, or a person removes it. Run `kubectl delete node NODE` only if you are sure that the node is off.',
     assumed: null,
   }),
   MemberTerminating: rule<{ readonly member: number }>({

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
+import { holdRules, rules } from '../../../src/core/rules/catalogue.ts';
 import type { Lease } from '../../../src/kube/lease.ts';
 import { jobs } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
@@ -201,6 +202,16 @@ describe('status and plan', () => {
     ];
     cluster.server.change(rolloutKind, 'test', { metadata: { managedFields } });
     expect((await cluster.run('status', 'test')).out).to.match(/ {2}as of {4}the status last changed 3m0[0-9]s ago\n/);
+  });
+
+  it('puts the cluster for NAME into what ends a hold, and nothing else', () => {
+    for (const name of holdRules) {
+      const others = rules[name].ends.replaceAll(
+        /(?:kubectl moco-rollout \w+|kubectl moco start \w+|mysqlcluster|statefulset) (?:moco-)?NAME\b/g,
+        '',
+      );
+      expect(others, name).not.to.match(/\bNAME\b/);
+    }
   });
 
   it('say that no controller is running if the lease shows that', async () => {
