@@ -10,9 +10,16 @@ const reachesTheGoal = (world: World): void => {
   expect(explored.advances(world).get('goal')).to.be.greaterThan(0);
 };
 
-/** Worlds with faults of several members or of a family are explored so far here, and to their end by `make soak`. */
-const manyStates = 20_000;
-const someStates = 10_000;
+/** `make soak` explores so many states of each world. Large worlds end only there. */
+const soaked = process.env['STATES'];
+const manyStates = Number(soaked ?? 10_000);
+const someStates = Number(soaked ?? 4_000);
+
+/** Such a world is explored to its end by `make soak`. */
+const beginsWell = (world: World): void => {
+  if (soaked === undefined) explored.keepsInvariants(world, manyStates);
+  else reachesTheGoal(world);
+};
 
 const coarse = { detail: 'coarse', badRevision: false } as const;
 
@@ -20,6 +27,8 @@ const coarse = { detail: 'coarse', badRevision: false } as const;
 const withOneFault = ['impaired', 'relay-log', 'agents', 'slow-log', 'unconfigurable'] as const;
 const toTheirEnd: readonly Family[] = [...withOneFault, 'new-pods'];
 const others = families.filter((family) => !toTheirEnd.includes(family));
+/** More than 20,000 states each, even without faults. */
+const large: readonly Family[] = ['template', 'leaving-nodes'];
 
 const membersOf = (family: Family): number => (family === 'scaling' || family === 'two-at-once' ? 5 : 3);
 
@@ -59,19 +68,21 @@ describe('every reachable state', () => {
     const replicas = membersOf(family);
     it(`of ${replicas} members keeps the invariants and makes progress without faults with ${family}`, () => {
       const chosen: ReadonlySet<Family> = new Set([family]);
-      explored.advances(worldOf(replicas, { ...coarse, faults: 0, changes: 1, families: chosen }));
+      const world = worldOf(replicas, { ...coarse, faults: 0, changes: 1, families: chosen });
+      if (large.includes(family)) beginsWell(world);
+      else explored.advances(world);
     });
   }
 
   for (const family of withOneFault) {
     it(`of 3 members keeps the invariants and makes progress with one fault and ${family}`, () => {
-      reachesTheGoal(worldOf(3, { ...coarse, faults: 1, families: new Set<Family>([family]) }));
+      beginsWell(worldOf(3, { ...coarse, faults: 1, families: new Set<Family>([family]) }));
     });
   }
 
   for (const [name, wanted, settings] of ofLeavingNodes) {
     it(`of 3 members keeps the invariants and makes progress without faults with leaving nodes, ${name}`, () => {
-      reachesTheGoal(worldOf(3, { ...coarse, faults: 0, families: leavingNodes, ...wanted }, settings));
+      beginsWell(worldOf(3, { ...coarse, faults: 0, families: leavingNodes, ...wanted }, settings));
     });
   }
 

@@ -27,25 +27,10 @@ const mishapsToPlay: readonly Mishap[] = [
   { kind: 'silent' },
   { kind: 'slow', thereMilliseconds: 4_000, backMilliseconds: 1_000 },
 ];
+const requestsToPlay: readonly RequestKind[] = ['read', 'confirm', 'pod', 'status', 'ownLease', 'mocoLease'];
 /** Writes to pods are few, and of four kinds. Creations of a MySQLRollout are as few. */
-const requestsToPlay: readonly RequestKind[] = [
-  'read',
-  'confirm',
-  'pod',
-  'pod',
-  'pod',
-  'pod',
-  'pod',
-  'pod',
-  'status',
-  'status',
-  'status',
-  'ownLease',
-  'mocoLease',
-  'pod',
-  'pod',
-  'pod',
-];
+const rareRequests: readonly RequestKind[] = ['pod', 'pod', 'pod', 'status'];
+const mostRounds = 8;
 
 /** A rollout of three, one of which is dead, in which half of such requests meet with that until it is nearly over. */
 function troubled(mishap: Mishap, requests: RequestKind, number: number): Scenario {
@@ -83,10 +68,13 @@ describe("the simulation's faults", () => {
     const tally = new Tally();
     const failed: unknown[] = [];
     for (const mishap of mishapsToPlay) {
-      for (const [number, requests] of requestsToPlay.entries()) {
-        const outcome = await run(troubled(mishap, requests, number));
-        tally.add(outcome);
-        if (isFailure(outcome)) failed.push([mishap.kind, requests, outcome.violations, outcome.stuck]);
+      const isMissing = (): boolean => requestVerbs.some((verb) => !tally.strikes[`${mishap.kind} ${verb}`]);
+      for (let round = 0; round === 0 || (isMissing() && round < mostRounds); round++) {
+        for (const [number, requests] of (round === 0 ? requestsToPlay : rareRequests).entries()) {
+          const outcome = await run(troubled(mishap, requests, 10 * round + number));
+          tally.add(outcome);
+          if (isFailure(outcome)) failed.push([mishap.kind, requests, outcome.violations, outcome.stuck]);
+        }
       }
     }
     expect(failed).to.deep.equal([]);
