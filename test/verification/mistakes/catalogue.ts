@@ -1037,7 +1037,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       imported: 'src/objects/execute.ts',
       substitute: import.meta.resolve('./modules/with-no-answer-for-no.ts'),
     },
-    simulation: ['api'],
+    simulation: ['api', 'lostAnswers'],
   },
   'deletes what it may not evict': {
     wrong: 'deletes a member that works if a policy or a missing right refuses its eviction',

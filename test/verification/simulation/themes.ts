@@ -292,6 +292,17 @@ export const narrowThemes: Readonly<Record<string, readonly Draw[]>> = {
   inPlace: [drawn('kill', containerFor(5, 60)), crashesOnce],
   preflight: [drawn('stopPreflight', lasts(5, 60)), crashesOnce],
   nodeMaintenance: [crashesOnce, drawn('lag', { ordinal: anyMember, seconds: 20, ...lasts(5, 120) })],
+  // Steps are carried out, and the connection breaks before the answer.
+  lostAnswers: [
+    drawn('mishaps', {
+      mishap: () => ({ kind: 'lost' }),
+      requests: 'pod',
+      probability: 1,
+      process: null,
+      watches: 'stay',
+      ...lasts(20, 240),
+    }),
+  ],
   checks: [drawn('failCheck', lasts(20, 240))],
   maintenance: [maintenance],
   flips: [drawn('flipGate', lasts(6, 60)), drawn('usePartitions', lasts(5, 120))],
