@@ -190,9 +190,16 @@ export function block(view: ClusterView, columns = Number.POSITIVE_INFINITY, isW
   ];
 }
 
-/** How the hold ends, from the catalogue of rules, with this cluster in its commands. */
-const howToEnd = ({ namespace, name, hold }: ClusterView): string =>
-  (ruleAttributes(hold?.rule ?? '')?.ends ?? 'see the message').replaceAll(/\bNAME\b/g, `${name} -n ${namespace}`);
+/** How the hold ends, from the catalogue of rules, with this cluster in its commands, and its only pinned member. */
+function howToEnd({ namespace, name, hold, members }: ClusterView): string {
+  const pinned = members.filter(({ verdict }) => verdict === 'Pinned');
+  const pod = (pinned.length === 1 && pinned[0]?.name) || 'POD';
+  return (ruleAttributes(hold?.rule ?? '')?.ends ?? 'see the message')
+    .replaceAll(/\bNAMESPACE\b/g, namespace)
+    .replaceAll(/\bNAME\b/g, `${name} -n ${namespace}`)
+    .replaceAll(/\bunpin POD\b/g, `unpin ${pod} -n ${namespace}`)
+    .replaceAll(/\bpod POD\b/g, `pod POD -n ${namespace}`);
+}
 
 function waitingLines(hold: NonNullable<ClusterView['hold']>, columns: number): readonly Line[] {
   const label = [...labelled('waiting', [], 'yellow'), piece(`${hold.rule}: `, 'bold')];

@@ -70,7 +70,7 @@ export const everything = {
     sentence: () => 'the cluster is offline',
     meaning: 'The cluster is offline: it is meant to have no pods.',
     endedBy: ['a person'],
-    ends: 'Set `spec.offline: false` in the MySQLCluster.',
+    ends: 'Set `spec.offline: false` in the MySQLCluster: `kubectl patch mysqlcluster NAME --type=merge -p \'{"spec":{"offline":false}}\'`.',
     requestedBy: '`spec.offline: true` of the MySQLCluster',
     assumed: null,
   }),
@@ -108,7 +108,7 @@ export const everything = {
     details:
       'With `repairWhilePaused: true` members that are down are still replaced. A pause never changes who replaces pods: neither a release nor a first adoption begins.',
     endedBy: ['a person'],
-    ends: 'Run `kubectl moco-rollout resume NAME`, or end the freeze that the message names: `kubectl moco-rollout unfreeze`, or change that policy. By itself at the time in `pause.until`, if one is set.',
+    ends: 'Run `kubectl moco-rollout resume NAME`. If the message names the policy `freeze`, run `kubectl moco-rollout unfreeze`; if it names `freeze-NAMESPACE`, run `kubectl moco-rollout unfreeze -n NAMESPACE`; if it names another policy, change that policy. By itself at the time in `pause.until`, if one is set.',
     requestedBy: '`paused: true`',
     alert: 'MocoRolloutPausedStale',
     phase: 'Paused',

@@ -1,9 +1,17 @@
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { patienceMilliseconds } from '../patience.ts';
 
 const run = promisify(execFile);
 const outputBytes = 64 * 1024 * 1024;
+/**
+ * An API server that has just started writes its OpenAPI documents when kubectl first asks for them. On a busy machine
+ * neither kubectl, which gives up after 32 s, nor the API server, after a minute, waits for that. The next try finds
+ * them written.
+ */
+const openApiNotWritten =
+  /error validating data: .*(Client\.Timeout exceeded|context deadline exceeded|in the time allotted)/;
 
 /** kubectl with a kubeconfig, and nothing of a person's own. */
 export class Kubectl {
@@ -35,9 +43,21 @@ export class Kubectl {
     if (paths.length === 0) {
       return;
     }
-    const applied = await this.run('apply', '--server-side', '-o', 'name', ...paths.flatMap((path) => ['-f', path]));
+    const files = paths.flatMap((path) => ['-f', path]);
+    const applied = await this.#applied(files, Date.now() + patienceMilliseconds);
     const definitions = applied.split('\n').filter((name) => name.startsWith('customresourcedefinition'));
     if (definitions.length > 0) await this.#established(definitions);
+  }
+
+  /** Tries again until `deadline` while the API server has no OpenAPI documents yet. */
+  async #applied(files: readonly string[], deadline: number): Promise<string> {
+    for (;;) {
+      try {
+        return await this.run('apply', '--server-side', '-o', 'name', ...files);
+      } catch (error) {
+        if (!openApiNotWritten.test(String(error)) || Date.now() > deadline) throw error;
+      }
+    }
   }
 
   /** kubectl can't wait for a condition of an object that has no conditions at all yet. */
