@@ -100,7 +100,7 @@ real-moco: node_modules ## Build moco-controller, which some tests run beside (o
 	@$(NODE) test/support/real-moco/main.ts
 
 go-tools: node_modules ## Build helm and glua, which some tests use (once, about 2 minutes)
-	@$(NODE) test/support/go-tools/main.ts
+	@$(NODE) test/support/go-tools/main.ts >/dev/null
 
 debian-packages: ## Fetch prometheus, promtool, prometheus-mysqld-exporter and shellcheck out of Debian's packages, where they are not in PATH
 	@hack/debian-packages.sh prometheus promtool prometheus-mysqld-exporter shellcheck

@@ -83,10 +83,13 @@ export class ClusterReader {
    * all other kinds, and checks that every 100 ms (ConsistentListFromCache, Kubernetes 1.31 and later). So Jobs, which
    * may have any name, are listed only if there may be one. A budget that the cache does not know yet is missing here,
    * but the API server applies it to the eviction.
+   *
+   * @param listsJobs true without a cache, which would know whether there are Jobs
    */
-  async readAll(known: ClusterObjects): Promise<LiveObjects | null> {
+  async readAll(known: ClusterObjects, listsJobs = mayHaveJobs(known)): Promise<LiveObjects | null> {
     const first = await this.#allOrNone((reader) => reader.#readFirst(known));
-    const next = await this.#allOrNone((reader) => reader.#readNext(known, first.statefulSet?.replicas ?? 0));
+    const replicas = first.statefulSet?.replicas ?? 0;
+    const next = await this.#allOrNone((reader) => reader.#readNext(known, replicas, listsJobs));
     const cluster = await this.#readCluster(known);
     // The cluster has a backup policy that the cache did not know yet, so Jobs are listed after all.
     const isMissed = next.listed === null && cluster?.hasBackupPolicy === true;
@@ -98,7 +101,7 @@ export class ClusterReader {
       Promise.all([
         reader.#readCluster(known),
         reader.#readFirst(known),
-        reader.#readNext(known, known.statefulSet?.replicas ?? 0),
+        reader.#readNext(known, known.statefulSet?.replicas ?? 0, mayHaveJobs(known)),
       ]),
     );
     return liveObjectsOf(cluster, first, next);
@@ -123,10 +126,10 @@ export class ClusterReader {
     };
   }
 
-  async #readNext(known: ClusterObjects, replicas: number): Promise<ReadNext> {
+  async #readNext(known: ClusterObjects, replicas: number, listsJobs: boolean): Promise<ReadNext> {
     const { cluster } = known;
     const [listed, members] = await Promise.all([
-      mayHaveJobs(known) ? this.#listJobs(cluster) : null,
+      listsJobs ? this.#listJobs(cluster) : null,
       this.#readNamed(pods, cluster.namespace, podNames(known, replicas)),
     ]);
     return { listed, pods: projected(members, projectPod).filter(({ clusterName }) => clusterName === cluster.name) };

@@ -16,6 +16,8 @@ export const controllerPolicies = [
 const [everyWrite] = controllerPolicies;
 
 const againMilliseconds = 600_000;
+/** A policy that was installed a moment ago takes effect within this time. */
+const settlesMilliseconds = 60_000;
 
 /**
  * Attempts a dry run that this program's role allows and the policy must refuse: creating a second lease. Resolves to
@@ -52,25 +54,26 @@ export interface PolicyWatch {
 }
 
 /**
- * Checks immediately and then every ten minutes until the signal is aborted. Never rejects because of an API server's
- * response.
+ * Checks immediately and then every ten minutes until the signal is aborted. An absence is logged once a second check, a
+ * minute later, has confirmed it. Never rejects because of an API server's response.
  */
 export async function watchPolicy(
   { client, world, log, namespace, show }: PolicyWatch,
   signal: AbortSignal,
 ): Promise<void> {
-  let before: boolean | null = null;
+  /** How many checks in a row have found no policy in force. */
+  let absences = 0;
   do {
     const inForce = await isPolicyInForce(client, namespace, signal);
     if (inForce === null) continue;
     show(inForce);
-    if (!inForce && before !== false) {
+    if (inForce && absences > 1) log.info({}, 'A ValidatingAdmissionPolicy confines the ServiceAccount');
+    absences = inForce ? 0 : absences + 1;
+    if (absences === 2) {
       log.error(
         {},
         'No ValidatingAdmissionPolicy confines the ServiceAccount: the policy is missing, not bound, or does not deny requests. Run kubectl moco-rollout check',
       );
     }
-    if (inForce && before === false) log.info({}, 'A ValidatingAdmissionPolicy confines the ServiceAccount');
-    before = inForce;
-  } while (await delay(world, againMilliseconds, signal));
+  } while (await delay(world, absences === 1 ? settlesMilliseconds : againMilliseconds, signal));
 }

@@ -49,7 +49,7 @@ interface Fence {
   readonly lines: readonly string[];
 }
 
-function fencesOf(text: string): readonly Fence[] {
+export function fencesOf(text: string): readonly Fence[] {
   return [...text.matchAll(/^ *```(\w*)\n([^]*?)^ *```$/gm)].map(([, language = '', content = '']) => ({
     language,
     lines: content.trim().split('\n'),

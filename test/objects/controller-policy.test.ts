@@ -48,6 +48,12 @@ describe('the policy that confines the controller', () => {
     expect(logged).to.deep.equal(['error', 'info']);
   });
 
+  it('may take a moment to be in force after it was installed: no error', async () => {
+    const { shown, logged } = await watched([201, {}], refusal(denied));
+    expect(shown.slice(0, 2)).to.deep.equal([false, true]);
+    expect(logged).to.deep.equal([]);
+  });
+
   it('is unknown where something else refuses it', async () => {
     const { shown, logged } = await watched(refusal('no'), [403, status(403, 'Forbidden')]);
     expect(shown).to.deep.equal([]);

@@ -98,7 +98,7 @@ export async function observeIfExists(
     return found;
   };
   const [live, budgets, policies, own] = await Promise.all([
-    api.readAll(nothingKnown(cluster)),
+    api.readAll(nothingKnown(cluster), true),
     orLeaveOut(podDisruptionBudgets, listAll(session, podDisruptionBudgets, namespace)),
     orLeaveOut(policyKind, listOrNothing(session, policyKind, null)),
     // Without the right to read the namespace, its labels are unknown.

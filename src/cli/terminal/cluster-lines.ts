@@ -127,10 +127,14 @@ export const waitsForPerson = (view: ClusterView): boolean =>
   needsAPerson(view) || (view.hold !== null && view.held && (urgencyOf(view) === 1 || lasts(view)));
 
 function lasts(view: ClusterView): boolean {
-  const attributes = ruleAttributes(view.hold?.rule ?? '');
-  if (attributes === undefined || attributes.brief || attributes.routine) return false;
-  const { endedBy } = attributes;
-  return endedBy.includes('a person') && !endedBy.includes('time') && waited(view) >= endsByItselfSeconds;
+  const endedByTime = ruleAttributes(view.hold?.rule ?? '')?.endedBy.includes('time');
+  return mayNeedPerson(view) && !endedByTime && waited(view) >= endsByItselfSeconds;
+}
+
+/** Whether a person may have to end the hold. A hold that is part of every rollout, or usually brief, does not count. */
+function mayNeedPerson({ hold }: ClusterView): boolean {
+  const { endedBy = [], brief: isBrief, routine } = ruleAttributes(hold?.rule ?? '') ?? {};
+  return endedBy.includes('a person') && !isBrief && !routine;
 }
 
 /** A lower number is more urgent: 0 means that the cluster needs a person now. */
@@ -180,7 +184,7 @@ export function block(view: ClusterView, columns = Number.POSITIVE_INFINITY, isW
   return [
     header(view),
     ...(view.hold ? waitingLines(view.hold, columns) : []),
-    ...(waitsForPerson(view) ? said('to end', howToEnd(view), 'yellow') : []),
+    ...(mayNeedPerson(view) ? said('to end', howToEnd(view), 'yellow') : []),
     ...(view.changes.length === 0 ? [] : said('changes', someOf(view.changes, mostChanges), 'dim')),
     ...view.warnings.flatMap((warning) => wrapped([piece('  ')], warning, columns, 'yellow')),
     ...notes.flatMap((note) => said('note', note, 'yellow')),

@@ -59,11 +59,16 @@ describe('plan', () => {
     expect((await cluster.run('plan', 'test')).out).to.contain('several PodDisruptionBudgets');
   });
 
-  it('waits for the backup that runs', async () => {
-    cluster.server.change(clusterKind, 'test', { spec: { backupPolicyName: 'daily' } });
-    cluster.server.create(jobs, emergencyBackup);
-    expect((await cluster.run('plan', 'test')).out).to.contain('backup Job emergency-backup, which started at ');
-  });
+  for (const [name, spec] of [
+    ['', { backupPolicyName: 'daily' }],
+    [' although the cluster has no backup policy', {}],
+  ] as const) {
+    it(`waits for the backup that runs${name}`, async () => {
+      cluster.server.change(clusterKind, 'test', { spec });
+      cluster.server.create(jobs, emergencyBackup);
+      expect((await cluster.run('plan', 'test')).out).to.contain('backup Job emergency-backup, which started at ');
+    });
+  }
 
   it('continues without forbidden objects, and reports that', async () => {
     cluster.server.change(clusterKind, 'test', { spec: { backupPolicyName: 'daily' } });
