@@ -108,7 +108,7 @@ debian-packages: ## Fetch prometheus, promtool, prometheus-mysqld-exporter and s
 mysql: node_modules ## Fetch the real servers that some tests start (Debian's packages of MySQL, 330 MB unpacked)
 	@$(NODE) test/support/mysqld/main.ts
 
-cluster: node_modules $(if $(MOCO),cluster-images go-tools,cluster-programs) ## A whole Kubernetes with real nodes on this machine, until Ctrl-C (Linux, root); MOCO=1, NODES=3, KUBERNETES=1.37
+cluster: node_modules $(if $(MOCO),cluster-images go-tools,cluster-programs) ## Start a complete Kubernetes cluster with real nodes on this machine, until Ctrl-C (Linux, root); MOCO=1, NODES=3, KUBERNETES=1.37
 	@$(NODE) $(if $(MOCO),test/reality/attended/main.ts,test/support/cluster/main.ts run)
 
 cluster-shell: node_modules ## A shell with kubectl and the kubeconfig of the running cluster

@@ -84,7 +84,7 @@ export class ClusterReader {
    * may have any name, are listed only if there may be one. A budget that the cache does not know yet is missing here,
    * but the API server applies it to the eviction.
    *
-   * @param listsJobs true without a cache, which would know whether there are Jobs
+   * @param listsJobs whether to list Jobs. Pass true if there is no cache that knows whether Jobs exist.
    */
   async readAll(known: ClusterObjects, listsJobs = mayHaveJobs(known)): Promise<LiveObjects | null> {
     const first = await this.#allOrNone((reader) => reader.#readFirst(known));

@@ -3,7 +3,7 @@ import { installMoco } from '../support/cluster/moco.ts';
 import { ownImage } from '../support/cluster/own-image.ts';
 import { imageArchives, imageNames } from './image/archives.ts';
 
-/** A whole Kubernetes that runs moco-controller, and whose nodes have the images of MOCO, MySQL and moco-rollout. */
+/** A complete Kubernetes cluster that runs moco-controller, and whose nodes have the images of MOCO, MySQL and moco-rollout. */
 export interface ClusterWithMoco {
   readonly cluster: Cluster;
   /** Paths of image archives by the names of the images. */
@@ -13,7 +13,7 @@ export interface ClusterWithMoco {
 }
 
 /**
- * Builds what is missing, then starts a whole Kubernetes on this machine and installs MOCO in it. Throws `Unavailable`
+ * Builds what is missing, then starts a Kubernetes cluster on this machine and installs MOCO in it. Throws `Unavailable`
  * where that is impossible.
  *
  * @param ownTag the tag of the image `docker.io/library/moco-rollout`

@@ -38,7 +38,7 @@ export function watching(
   let warned = '';
   const warn = ({ error }: { readonly error?: unknown }, message: string): void => {
     const warning = error instanceof Error ? `${message}: ${withoutRequest(error)}` : message;
-    // Several watches fail for the same reason, again with each try.
+    // Several watches may fail for the same reason, and each retry fails again: this warns only once.
     if (warning !== warned) host.err(`warning: ${warning}\n`);
     warned = warning;
   };

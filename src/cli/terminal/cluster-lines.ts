@@ -184,7 +184,7 @@ export function block(view: ClusterView, columns = Number.POSITIVE_INFINITY, isW
   return [
     header(view),
     ...(view.hold ? waitingLines(view.hold, columns) : []),
-    ...(mayNeedPerson(view) ? said('to end', howToEnd(view), 'yellow') : []),
+    ...(mayNeedPerson(view) ? said('ends', howToEnd(view), 'yellow') : []),
     ...(view.changes.length === 0 ? [] : said('changes', someOf(view.changes, mostChanges), 'dim')),
     ...view.warnings.flatMap((warning) => wrapped([piece('  ')], warning, columns, 'yellow')),
     ...notes.flatMap((note) => said('note', note, 'yellow')),
@@ -198,7 +198,7 @@ export function block(view: ClusterView, columns = Number.POSITIVE_INFINITY, isW
 function howToEnd({ namespace, name, hold, members }: ClusterView): string {
   const pinned = members.filter(({ verdict }) => verdict === 'Pinned');
   const pod = (pinned.length === 1 && pinned[0]?.name) || 'POD';
-  return (ruleAttributes(hold?.rule ?? '')?.ends ?? 'see the message')
+  return (ruleAttributes(hold?.rule ?? '')?.ends ?? 'See the message in the line `waiting`.')
     .replaceAll(/\bNAMESPACE\b/g, namespace)
     .replaceAll(/\bNAME\b/g, `${name} -n ${namespace}`)
     .replaceAll(/\bunpin POD\b/g, `unpin ${pod} -n ${namespace}`)

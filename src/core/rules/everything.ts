@@ -108,7 +108,7 @@ export const everything = {
     details:
       'With `repairWhilePaused: true` members that are down are still replaced. A pause never changes who replaces pods: neither a release nor a first adoption begins.',
     endedBy: ['a person'],
-    ends: 'Run `kubectl moco-rollout resume NAME`. If the message names the policy `freeze`, run `kubectl moco-rollout unfreeze`; if it names `freeze-NAMESPACE`, run `kubectl moco-rollout unfreeze -n NAMESPACE`; if it names another policy, change that policy. By itself at the time in `pause.until`, if one is set.',
+    ends: 'Run `kubectl moco-rollout resume NAME`. If the message names the policy `freeze`, run `kubectl moco-rollout unfreeze`; if it names `freeze-NAMESPACE`, run `kubectl moco-rollout unfreeze -n NAMESPACE`; if it names another policy, change that policy. If `pause.until` is set, the pause ends by itself at that time.',
     requestedBy: '`paused: true`',
     alert: 'MocoRolloutPausedStale',
     phase: 'Paused',

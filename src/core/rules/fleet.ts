@@ -102,7 +102,7 @@ export const fleet = {
     details:
       'Without that cluster nothing shows whether the change works. If more clusters have failed than `maxFailures` allows, no cluster of the sequence begins; otherwise only the later stages wait. A stage that was already empty before the change holds back no cluster. The MySQLRolloutSequence lists clusters that have left in `status.stages[].gone`, and removes a cluster from that list once it is back in its stage, once a different cluster is in a stage that was empty, or once a change has reached every cluster of the sequence.',
     endedBy: ['a person'],
-    ends: 'Find out what happened to the change in that cluster. Then bring the cluster back, revert the change, or let single clusters begin: `kubectl moco-rollout override NAME StageMemberGone`. Removing the stage from the sequence ends the hold for all clusters.',
+    ends: 'Find out what happened to the change in that cluster. Then bring the cluster back, revert the change, or let individual clusters begin: `kubectl moco-rollout override NAME StageMemberGone`. Removing the stage from the sequence ends the hold for all clusters.',
     alarms: true,
   }),
   AwaitingEarlierStage: byOthers('AwaitingEarlierStage', {

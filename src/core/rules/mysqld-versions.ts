@@ -25,7 +25,7 @@ export const mysqldVersions = {
     details:
       "The version of the data is that of the newest mysqld that has started on them. Versions come from image tags, or from MySQL itself; if neither is known, this rule does not hold. Downgrades are possible within 8.4, within 9.7, and within 8.0 down to 8.0.35. Upgrades are possible to the next of the series 8.0, 8.4 and 9.7, and to the innovation releases before it. No working member is replaced, and no member starts at the update revision if its mysqld would refuse the member's data.",
     endedBy: ['a person'],
-    ends: 'Set a mysqld image that can open the data: `kubectl moco-rollout plan -f` shows whether it can. `kubectl moco-rollout undo NAME` prints the patch that restores the previous template.',
+    ends: 'Set a mysqld image that can open the data. To check an image first, run `kubectl moco-rollout plan -f FILE`. `kubectl moco-rollout undo NAME` prints the patch that restores the previous template.',
     overridable: true,
     overriding:
       'moco-rollout then replaces members although their mysqld is expected to refuse their data: the first one stays down, and the rollout stops there. Its data remain unchanged until a mysqld that can open them starts',

@@ -120,7 +120,7 @@ export const notParticipating = {
     details:
       "MOCO's failover stops the I/O threads of the replicas, which makes them not ready, and waits until the most advanced one has applied everything, however long a transaction or an ALTER TABLE takes. A replica that is restarted during the failover does not start its threads again, since MOCO sets skip_replica_start. It then never applies what it has received, and the failover never ends.",
     endedBy: ['MOCO', 'a person'],
-    ends: 'By itself, when MOCO has moved the primary, or when the primary participates again. Look at `SHOW REPLICA STATUS` and `SHOW PROCESSLIST` of the replicas, and at the log of moco-controller. If no failover is under way, bring the primary back: `kubectl delete pod` of the primary alone. `kubectl moco-rollout override NAME FailoverUnfinished` restarts the replicas anyway: transactions that they have received and not applied may be lost, and the failover may never end.',
+    ends: 'By itself, when MOCO has moved the primary, or when the primary participates again. Look at `SHOW REPLICA STATUS` and `SHOW PROCESSLIST` of the replicas, and at the log of moco-controller. If no failover is under way, bring the primary back: run `kubectl delete pod POD` for the primary only. `kubectl moco-rollout override NAME FailoverUnfinished` restarts the replicas anyway: transactions that they have received and not applied may be lost, and the failover may never end.',
     overridable: true,
     assumed: after('switchover', (snapshot, { primary }) => moved(snapshot, [primary])),
   }),
@@ -136,7 +136,7 @@ export const notParticipating = {
     details:
       'Its mysqld may still be running. The update waits if the member is the primary, or if another member does not participate.',
     endedBy: ['Kubernetes', 'a person'],
-    ends: 'When the node comes back, or a person removes it. Run `kubectl delete node NODE` only if you are sure that the node is off.',
+    ends: 'By itself, when the node comes back. Otherwise, run `kubectl delete node NODE` only if you are sure that the node is off.',
     assumed: null,
   }),
   MemberTerminating: rule<{ readonly member: number }>({

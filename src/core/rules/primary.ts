@@ -34,7 +34,7 @@ export const primary = {
     meaning: 'MOCO did not move the primary in time.',
     details: 'Each attempt blocks writes for a while.',
     endedBy: ['time', 'a person'],
-    ends: 'The controller tries again after 5, 15 and 45 minutes, then only after `kubectl moco-rollout approve NAME`. The log of moco-controller shows what blocks the switchover.',
+    ends: 'By itself, if an attempt succeeds: the controller tries again after 5, 15 and 45 minutes. After that, it tries again only once you run `kubectl moco-rollout approve NAME`. The log of moco-controller shows what blocks the switchover.',
     overridable: true,
     alarms: true,
     phase: 'Failing',

@@ -204,7 +204,7 @@ describe('status and plan', () => {
     expect((await cluster.run('status', 'test')).out).to.match(/ {2}as of {4}the status last changed 3m0[0-9]s ago\n/);
   });
 
-  it('puts the cluster for NAME into what ends a hold, and nothing else', () => {
+  it('uses NAME only for the MySQLCluster in the texts that say how a hold ends', () => {
     for (const name of holdRules) {
       const others = rules[name].ends.replaceAll(
         /(?:kubectl moco-rollout \w+|kubectl moco start \w+|mysqlcluster|statefulset) (?:moco-)?NAME\b/g,

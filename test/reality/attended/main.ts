@@ -13,12 +13,12 @@ import { goTool } from '../../support/go-tools/build.ts';
 import { startClusterWithMoco } from '../cluster-with-moco.ts';
 import { imageNames } from '../image/archives.ts';
 
-// `make cluster MOCO=1`: a whole Kubernetes with MOCO, in which a person installs moco-rollout as the documents say.
+// `make cluster MOCO=1`: a Kubernetes cluster with MOCO, in which a person installs moco-rollout as the documents say.
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const [firstVersion, secondVersion] = imageNames.mysql;
-/** Like the chart, whose default it is. */
+/** The default image tag of the Helm chart. */
 const ownTag = '0.1.0';
 
 /** Puts helm and the plugin where the shell of `make cluster-shell` finds programs. */
@@ -42,12 +42,12 @@ try {
     const manifest = join(cluster.directory, 'mysqlcluster.yaml');
     await Promise.all([addPrograms(cluster), writeFile(manifest, stringify(smallMySQLCluster(firstVersion)))]);
     await untilInterrupted(cluster, [
-      'MOCO is running. "make cluster-shell" also has helm and the plugin. The nodes have the image',
-      `moco-rollout:${ownTag}, so that docs/getting-started.md needs no docker. A MySQLCluster of three members:`,
+      `MOCO is running. "make cluster-shell" also has helm and the plugin. The image moco-rollout:${ownTag} is already on`,
+      'the nodes, so you can skip the docker command in docs/getting-started.md. To create a MySQLCluster of three members:',
       '',
       `  kubectl apply --filename ${manifest}`,
       '',
-      `It runs ${firstVersion}. The nodes also have ${secondVersion}.`,
+      `It runs ${firstVersion}. The nodes also have ${secondVersion}, to which you can upgrade it.`,
       '',
     ]);
   } finally {

@@ -11,7 +11,7 @@ export async function untilInterrupted(cluster: Cluster, more: readonly string[]
       `  export KUBECONFIG=${cluster.kubeconfig}`,
       `  ${cluster.programs.kubectl} get nodes`,
       '',
-      'Services and pods have their addresses in the network of the cluster. A command runs there behind',
+      "Services and pods can be reached only from the cluster's network. To run a command there, put this in front of it:",
       '',
       `  ${cluster.network.join(' ')}`,
       '',

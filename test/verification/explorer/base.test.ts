@@ -10,12 +10,12 @@ const reachesTheGoal = (world: World): void => {
   expect(explored.advances(world).get('goal')).to.be.greaterThan(0);
 };
 
-/** `make soak` explores so many states of each world. Large worlds end only there. */
+/** The number of states that `make soak` explores of each world. Only `make soak` explores large worlds to the end. */
 const soaked = process.env['STATES'];
 const manyStates = Number(soaked ?? 10_000);
 const someStates = Number(soaked ?? 4_000);
 
-/** Such a world is explored to its end by `make soak`. */
+/** Explores the beginning of a large world. `make soak` explores it to the end. */
 const beginsWell = (world: World): void => {
   if (soaked === undefined) explored.keepsInvariants(world, manyStates);
   else reachesTheGoal(world);

@@ -95,7 +95,7 @@ export class Deeds {
     const { [demoteAnnotation]: demote, [restartInPlaceAnnotation]: restart } = record(annotations);
     const label = record(labels)[strategyLabel];
     if (partitionDriver === 'own') return subresource === 'eviction' || Boolean(label ?? demote);
-    // With the gate off a cluster is released: what the program has set is removed.
+    // With the gate off, the controller releases clusters: it may remove the label and the annotations that it has set.
     return subresource !== 'status' && ![label, demote, restart].includes(null);
   }
 

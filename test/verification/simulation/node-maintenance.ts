@@ -8,7 +8,7 @@ interface Drawn {
   readonly upgrades: Planned;
 }
 
-/** With the theme `nodeMaintenance` always, beside drawn themes now and then. */
+/** Always with the theme `nodeMaintenance`; in one of ten runs whose themes are drawn at random. Otherwise `null`. */
 export function drawNodeMaintenance(chance: Chance, given: readonly string[]): Drawn | null {
   const isDrawn = given.length === 0 ? chance.happens(0.1) : given.includes('nodeMaintenance');
   if (!isDrawn) return null;

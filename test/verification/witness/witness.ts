@@ -171,7 +171,10 @@ export class Witness {
     this.#disruptions.push(disruption);
   }
 
-  /** Whether the member was to leave its node at a moment of the confirmation. Checks do not delay that. */
+  /**
+   * Whether, at any moment while the step was being confirmed, the member was meant to leave its node. Failing checks do
+   * not delay such a move.
+   */
   leavesNode(disruption: Disruption): boolean {
     const { cluster, confirmingSince, before, uid, verb } = disruption;
     return this.#chronicleOf(cluster)
