@@ -54,8 +54,8 @@ export interface PolicyWatch {
 }
 
 /**
- * Checks immediately and then every ten minutes until the signal is aborted. If no policy is in force,
- * this is logged only after a second check, one minute later, has confirmed it. Never rejects because of an API server's response.
+ * Checks immediately and then every ten minutes until the signal is aborted. If no policy is in force, this is logged
+ * only after a second check, one minute later, has confirmed it. Never rejects because of an API server's response.
  */
 export async function watchPolicy(
   { client, world, log, namespace, show }: PolicyWatch,

@@ -131,7 +131,7 @@ function lasts(view: ClusterView): boolean {
   return mayNeedPerson(view) && !endedByTime && waited(view) >= endsByItselfSeconds;
 }
 
-/** Whether a person may have to end the hold. A hold that is part of every rollout, or usually brief, does not count. */
+/** Whether a person may have to end the hold. Holds that are part of every rollout, or usually brief, do not count. */
 function mayNeedPerson({ hold }: ClusterView): boolean {
   const { endedBy = [], brief: isBrief, routine } = ruleAttributes(hold?.rule ?? '') ?? {};
   return endedBy.includes('a person') && !isBrief && !routine;
