@@ -382,7 +382,7 @@ function ofLowering(
   return found;
 }
 
-/** I29: who leaves its node has to, by the user's setting, and comes back as what it was. */
+/** I29: a member leaves its node only if the user's setting asks for that, and comes back at its revision. */
 function ofLeaving(
   { cluster, statefulSet, members }: ClusterSnapshot,
   { nodeMaintenance }: RolloutPolicy,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
-import { untilInterrupted } from '../../support/cluster/attended.ts';
+import { type Attended, attend } from '../../support/cluster/attended.ts';
 import type { Cluster } from '../../support/cluster/cluster.ts';
 import { Unavailable } from '../../support/cluster/requirements.ts';
 import { smallMySQLCluster } from '../../support/cluster/small-mysql-cluster.ts';
@@ -35,24 +35,30 @@ async function addPrograms({ directory }: Cluster): Promise<void> {
   }
 }
 
-try {
+async function start(): Promise<Attended> {
   const started = await startClusterWithMoco(ownTag, { nodes: Number(process.env['NODES'] || 3), openedIn: root });
   const { cluster } = started;
+  const manifest = join(cluster.directory, 'mysqlcluster.yaml');
   try {
-    const manifest = join(cluster.directory, 'mysqlcluster.yaml');
     await Promise.all([addPrograms(cluster), writeFile(manifest, stringify(smallMySQLCluster(firstVersion)))]);
-    await untilInterrupted(cluster, [
-      `MOCO is running. "make cluster-shell" also has helm and the plugin. The image moco-rollout:${ownTag} is already on`,
-      'the nodes, so you can skip the docker command in docs/getting-started.md. To create a MySQLCluster of three members:',
-      '',
-      `  kubectl apply --filename ${manifest}`,
-      '',
-      `It runs ${firstVersion}. The nodes also have ${secondVersion}, to which you can upgrade it.`,
-      '',
-    ]);
-  } finally {
+  } catch (error) {
     await started.stop();
+    throw error;
   }
+  const more = [
+    `MOCO is running. "make cluster-shell" also has helm and the plugin. The image moco-rollout:${ownTag} is already on`,
+    'the nodes, so you can skip the docker command in docs/getting-started.md. To create a MySQLCluster of three members:',
+    '',
+    `  kubectl apply --filename ${manifest}`,
+    '',
+    `It runs ${firstVersion}. The nodes also have ${secondVersion}, to which you can upgrade it.`,
+    '',
+  ];
+  return { ...started, more };
+}
+
+try {
+  await attend(start);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = error instanceof Unavailable ? 2 : 1;

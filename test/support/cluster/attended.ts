@@ -1,9 +1,19 @@
 import { once } from 'node:events';
 import type { Cluster } from './cluster.ts';
 
-/** Tells a person how to use a cluster, `more` included, and resolves when the person ends it with Ctrl-C. */
-export async function untilInterrupted(cluster: Cluster, more: readonly string[] = []): Promise<void> {
+/** A cluster that a person uses. */
+export interface Attended {
+  readonly cluster: Cluster;
+  /** More lines about how to use it. */
+  readonly more?: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** Starts a cluster, tells a person how to use it, and stops it on Ctrl-C, even if that comes during the start. */
+export async function attend(start: () => Promise<Attended>): Promise<void> {
   const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  const started = await start();
+  const { cluster, more = [] } = started;
   process.stdout.write(
     [
       `${cluster.nodes.length} nodes are ready. In another terminal, run "make cluster-shell", or:`,
@@ -23,4 +33,5 @@ export async function untilInterrupted(cluster: Cluster, more: readonly string[]
   const alive = setInterval(() => undefined, 60_000);
   await interrupted;
   clearInterval(alive);
+  await started.stop();
 }

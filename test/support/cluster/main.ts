@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { controlPlaneBinaries } from '../control-plane/build.ts';
-import { untilInterrupted } from './attended.ts';
+import { attend } from './attended.ts';
 import { kubeconfigIn, startCluster } from './cluster.ts';
 import { clusterPrograms } from './programs.ts';
 import { forgetTheDead, isStarterAlive, records } from './records.ts';
@@ -24,10 +24,11 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const unusable = 2;
 const pauseMilliseconds = 200;
 
-async function run(): Promise<void> {
-  const cluster = await startCluster({ nodes: Number(process.env['NODES'] || 3), openedIn: root });
-  await untilInterrupted(cluster);
-  await cluster.stop();
+function run(): Promise<void> {
+  return attend(async () => {
+    const cluster = await startCluster({ nodes: Number(process.env['NODES'] || 3), openedIn: root });
+    return { cluster, stop: () => cluster.stop() };
+  });
 }
 
 /** Those that a person has started here. */

@@ -15,7 +15,7 @@ export function isToBeMoved(moment: Moment, member: Member): boolean {
   return nodeMaintenance !== 'Ignore' && isOnLeavingNode(moment, member);
 }
 
-/** The pod of a replica goes for its node alone: the user wants that, and its next pod starts as what it was. */
+/** A replica is evicted only because of its node: the user asks for that, and its next pod starts at the same revision. */
 export function movesOff(moment: Moment, member: Member, { verb }: Disruption): boolean {
   const { currentRevision, updateRevision } = moment.statefulSet?.status ?? {};
   const next = keepsRevisions(moment) ? currentRevision : updateRevision;

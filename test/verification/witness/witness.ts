@@ -135,14 +135,14 @@ export class Witness {
 
   /** Right when it happens: after the changes before it, and before those that it makes. */
   disrupted(given: Disruption): void {
-    const moments = this.#chronicleOf(given.cluster).between(given.confirmingSince.revision, given.before);
+    const moments = this.#momentsOf(given);
     const disruption = moments.some((moment) => isToBeRestored(moment, given)) ? asRestore(given) : given;
     const { members } = this.#lostOf(disruption.cluster);
     const confirmedAtMilliseconds = this.#epochMilliseconds + disruption.confirmingSince.atMilliseconds;
     const cases = moments.flatMap((began, index) => {
       const atMilliseconds = moments[index + 1]?.atMilliseconds ?? disruption.atMilliseconds;
       const moment = { ...began, atMilliseconds };
-      const target = moment.members.find(({ pod }) => pod.metadata.uid === disruption.uid);
+      const target = targetOf(moment, disruption);
       return target === undefined ? [] : [{ moment, target, disruption, confirmedAtMilliseconds }];
     });
     const leavesNode = cases.some(({ moment, target }) => movesOff(moment, target, disruption));
@@ -176,14 +176,17 @@ export class Witness {
    * not delay such a move.
    */
   leavesNode(disruption: Disruption): boolean {
-    const { cluster, confirmingSince, before, uid, verb } = disruption;
-    return this.#chronicleOf(cluster)
-      .between(confirmingSince.revision, before)
-      .some((moment) => {
-        const target = moment.members.find(({ pod }) => pod.metadata.uid === uid);
-        if (target === undefined) return false;
-        return verb === 'demote' ? isToBeMoved(moment, target) : movesOff(moment, target, disruption);
-      });
+    const { verb } = disruption;
+    return this.#momentsOf(disruption).some((moment) => {
+      const target = targetOf(moment, disruption);
+      if (target === undefined) return false;
+      return verb === 'demote' ? isToBeMoved(moment, target) : movesOff(moment, target, disruption);
+    });
+  }
+
+  /** The moments from the beginning of its confirmation on. */
+  #momentsOf({ cluster, confirmingSince, before }: Disruption): readonly Moment[] {
+    return this.#chronicleOf(cluster).between(confirmingSince.revision, before);
   }
 
   /** Something is wrong that no disruption shows. */
@@ -357,3 +360,6 @@ function isOff({ revision, ordinal, uid }: Trial, { members }: Moment): boolean 
   const successor = members.find((member) => member.ordinal === ordinal && member.pod.metadata.uid !== uid);
   return successor !== undefined && revisionOf(successor.pod) !== revision;
 }
+
+const targetOf = ({ members }: Moment, { uid }: Disruption): Member | undefined =>
+  members.find(({ pod }) => pod.metadata.uid === uid);
