@@ -35,16 +35,6 @@ function switchedOver(bench: Bench, from: number, to: number): void {
 }
 
 describe('members on a node that is being taken out of service', () => {
-  it('are left alone unless a setting says otherwise', async () => {
-    const [bench, program] = await started(false, {});
-    cordon(bench, 0);
-    cordon(bench, 2);
-    await program.work();
-    expect(bench.steps).to.deep.equal([]);
-    expect(bench.status).to.not.have.property('nodeMaintenance');
-    expect(bench.status.members?.[2]).to.not.have.property('leaving');
-  });
-
   it('are evicted, and the status says which node it is', async () => {
     const [bench, program] = await started(false, { nodeMaintenance: 'Evacuate' });
     cordon(bench, 2);
@@ -124,16 +114,6 @@ describe('members on a node that is being taken out of service', () => {
 
 describe('members on a node that is being taken out of service, in a rollout', () => {
   const never = { maintenanceWindows: [{ schedule: '0 1 1 1 *', duration: '1h' }] };
-
-  it('are updated as they leave', async () => {
-    const [bench, program] = await started(true, { nodeMaintenance: 'Evacuate', paused: true });
-    cordon(bench, 1);
-    program.sync();
-    const next = await bench.started({ nodeMaintenance: 'Evacuate' });
-    await next.work();
-    expect(bench.steps.filter((step) => step.startsWith('evict'))).to.deep.equal(['evict 1']);
-    expect(bench.status.lastStep?.rule).to.equal('ReplicaHealthy');
-  });
 
   it('keep their revision outside of the maintenance windows, and still wait for their update', async () => {
     const bench = spread(true);
