@@ -32,6 +32,7 @@ describe('a StatefulSet that is to be at OnDelete and is not', () => {
       {},
       10,
     ),
+    'is adopted outside of the maintenance windows': when(rolling().maintenance([]), setsStrategy),
     'is not adopted for the first time while it is paused': when(rolling(), holds({ rule: 'Paused' }), {
       paused: true,
     }),
