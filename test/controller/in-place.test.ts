@@ -8,6 +8,7 @@ import type { Process } from './bench.ts';
 import { agentImage, InPlaceBench, withContainer, withImages, withResources } from './in-place-bench.ts';
 import { revisionAfter, revisionBefore } from './moco-objects.ts';
 import type { Patch } from './object-server.ts';
+import { switchOver } from './whole-rollout.ts';
 
 const ifPossible: RolloutSpec = { inPlace: { mode: 'IfPossible' } };
 const newAgent = (template: Patch): Patch => withImages(template, agentImage('2'));
@@ -208,7 +209,11 @@ describe('containers that an update in place restarts', () => {
 
   for (const [who, start, next] of [
     ['by another leader as well', (bench: InPlaceBench) => bench.start(), 'in place 1'],
-    ['without the feature gate as well', (bench: InPlaceBench) => bench.startWithoutInPlace(), 'evict 1'],
+    [
+      'without the feature gate as well',
+      (bench: InPlaceBench) => bench.start({}, undefined, { inPlaceEnabled: false }),
+      'evict 1',
+    ],
   ] as const) {
     it(`are awaited ${who}`, async () => {
       const bench = new InPlaceBench(newSlowLog);
@@ -283,11 +288,7 @@ describe('containers that an update in place restarts', () => {
       await program.work();
     }
     expect(bench.steps).to.deep.equal(['in place 2', 'in place 1', 'demote 0']);
-    bench.changeCluster({ status: { currentPrimaryIndex: 1 } });
-    bench.changePod(0, {
-      metadata: { annotations: { 'moco.cybozu.com/demote': null }, labels: { 'moco.cybozu.com/role': 'replica' } },
-    });
-    bench.changePod(1, { metadata: { labels: { 'moco.cybozu.com/role': 'primary' } } });
+    switchOver(bench, 0, 1);
     await program.work();
     bench.kubelet(0);
     await program.work();
@@ -490,7 +491,7 @@ describe('resources', () => {
 
   for (const [what, start] of [
     ['the mode is Never', (bench: InPlaceBench) => bench.start()],
-    ['the feature gate is off', (bench: InPlaceBench) => bench.startWithoutInPlace()],
+    ['the feature gate is off', (bench: InPlaceBench) => bench.start({}, undefined, { inPlaceEnabled: false })],
   ] as const) {
     it(`go with the pod if the template was reverted and ${what}: it does not have what its label says`, async () => {
       const bench = new InPlaceBench(newCpu);

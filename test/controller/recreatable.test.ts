@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { nodes, persistentVolumeClaims, persistentVolumes, pods } from '../../src/kube/resource.ts';
+import { persistentVolumeClaims, persistentVolumes, pods } from '../../src/kube/resource.ts';
 import { answer, status } from '../kube/fake-world.ts';
 import { Bench, begin, member } from './bench.ts';
 import { claimOf, revisionAfter } from './moco-objects.ts';
@@ -182,8 +182,6 @@ describe('whether members can come back', () => {
 });
 
 describe('a member on a node that accepts no pods', () => {
-  const cordon = (bench: Bench, node: string): void =>
-    void bench.server.change(nodes, node, { spec: { unschedulable: true } }, '');
   const tieTo = (bench: Bench, ordinal: number, node: string): void => {
     const name = `pvc-${ordinal}`;
     const term = { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [node] }] };
@@ -191,23 +189,17 @@ describe('a member on a node that accepts no pods', () => {
     bench.server.create(persistentVolumes, { metadata: { namespace: '', name }, spec });
     bench.server.change(persistentVolumeClaims, claimOf(ordinal), { spec: { volumeName: name } });
   };
-  /** Each member on a node of its own, and one more node. */
   const spread = (): Bench => {
     const bench = new Bench();
-    for (const ordinal of [0, 1, 2, 3]) {
-      const name = `n-${ordinal}`;
-      const labels = { 'kubernetes.io/hostname': name };
-      if (ordinal < 3) bench.changePod(ordinal, { spec: { nodeName: name } });
-      if (ordinal > 0) bench.server.create(nodes, { metadata: { namespace: '', name, labels } });
-    }
+    bench.spread();
     return bench;
   };
 
   it('is not evicted while its volume ties it to that node, until the node accepts pods again', async () => {
     const bench = spread();
     for (const ordinal of [1, 2]) tieTo(bench, ordinal, `n-${ordinal}`);
-    cordon(bench, 'n-1');
-    cordon(bench, 'n-2');
+    bench.cordon(1);
+    bench.cordon(2);
     const program = bench.start();
     await program.reportAll();
     expect(bench.steps).to.deep.equal([]);
@@ -216,14 +208,14 @@ describe('a member on a node that accepts no pods', () => {
       message:
         'a new pod of moco-test-2 would stay Pending: its node n-2 is cordoned, and the volume pvc-2 rules out every other node that accepts pods',
     });
-    bench.server.change(nodes, 'n-2', { spec: { unschedulable: null } }, '');
+    bench.cordon(2, false);
     await program.workAfter(60_000);
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
   it('goes first without a watch of nodes, too', async () => {
     const bench = spread();
-    cordon(bench, 'n-1');
+    bench.cordon(1);
     await bench.started({}, undefined, { nodeMaintenanceEnabled: false });
     expect(bench.steps).to.deep.equal(['evict 1']);
   });
@@ -235,7 +227,7 @@ describe('a member on a node that accepts no pods', () => {
     program.sync();
     bench.server.script('GET', /\/nodes\/n-2$/, (_, carryOut) => {
       const before = carryOut();
-      cordon(bench, 'n-2');
+      bench.cordon(2);
       return before;
     });
     await program.pass();

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { Standing } from '../../src/evictions/respond.ts';
-import { nodes, pods } from '../../src/kube/resource.ts';
+import { pods } from '../../src/kube/resource.ts';
 import { keyOf, nameOf } from '../../src/kube/store.ts';
 import { activeEviction } from '../evictions/objects.ts';
 import { Bench, member, type Process } from './bench.ts';
@@ -11,10 +11,7 @@ const clusterKey = keyOf('default', 'test');
 /** Each member on a node of its own, none of which is being taken out of service. */
 async function started(settings: Partial<RolloutPolicy>): Promise<readonly [Bench, Process]> {
   const bench = new Bench({ stale: false });
-  for (const ordinal of [0, 1, 2]) {
-    bench.changePod(ordinal, { spec: { nodeName: `n-${ordinal}` } });
-    if (ordinal > 0) bench.server.create(nodes, { metadata: { namespace: '', name: `n-${ordinal}` } });
-  }
+  bench.spread();
   return [bench, await bench.started(settings)];
 }
 

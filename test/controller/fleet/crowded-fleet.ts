@@ -13,13 +13,13 @@ import {
   pods,
 } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
-import { addWholeCluster, renamed } from '../../cli/whole-clusters.ts';
 import { FakeWorld, settle } from '../../kube/fake-world.ts';
 import { jobLabels } from '../../support/moco/names.ts';
 import { Process, type Surroundings } from '../bench.ts';
 import { FakeMembers, FakeMysql, FakePrometheus, FakeReplicas } from '../fake-servers.ts';
 import { pod, revisionAfter } from '../moco-objects.ts';
 import { ObjectServer, type Patch, type Raw } from '../object-server.ts';
+import { addWholeCluster, renamed } from '../whole-clusters.ts';
 
 /** What keeps a cluster waiting, and the rule that reports it. */
 export const obstacles = {
