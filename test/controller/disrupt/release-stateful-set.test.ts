@@ -144,15 +144,6 @@ describe('releasing a StatefulSet', () => {
     expect(bench.status.hold?.rule).to.equal('Released');
   });
 
-  it('ends when the annotation is removed', async () => {
-    const bench = new Bench();
-    bench.changeCluster({ metadata: { annotations: { [releasedAnnotation]: 'true' } } });
-    const program = await bench.started();
-    bench.changeCluster({ metadata: { annotations: { [releasedAnnotation]: null } } });
-    await program.work();
-    expect(bench.steps[2]).to.equal('setStrategy');
-  });
-
   it('follows the strategy RollingUpdate, and adoption follows OnDelete', async () => {
     const bench = new Bench();
     bench.setting({ strategy: 'Partition' });

@@ -20,6 +20,10 @@ describe('a switchover during which the template changes', () => {
     const [bench, program] = await demoted();
     bench.changeStatefulSet({ status: { updateRevision: third } });
     await program.work();
+    const counted = await program.registry.getSingleMetricAsString(metric);
+    expect(counted)
+      .to.match(/\{outcome="TakenBack"\} 1$/m)
+      .and.not.match(/\{outcome="Done"\} [1-9]/);
     for (const ordinal of [2, 1]) {
       bench.replace(ordinal, { revision: third });
       await program.work();
