@@ -1,20 +1,10 @@
 import { clusterKind, forceRollingUpdateAnnotation, releasedAnnotation } from '../../src/moco/names.ts';
-import { appliedBy, mysqlCluster } from '../controller/moco-objects.ts';
-import { heldBack, type Patch } from '../controller/object-server.ts';
+import { heldBack } from '../controller/object-server.ts';
+import { switchOver } from '../controller/whole-rollout.ts';
 import type { FakeCluster } from './fake-cluster.ts';
 
 /** How a cluster comes to be in a phase, by the real controller. Every member is stale at first. */
 type Play = (cluster: FakeCluster) => Promise<void>;
-
-/** MOCO moves the primary and settles the roles. */
-export function switchOver({ bench }: FakeCluster, from: number, to: number): void {
-  const status = appliedBy((mysqlCluster() as { status: Patch }).status, 1);
-  bench.changeCluster({ status: { ...status, currentPrimaryIndex: to } });
-  bench.changePod(from, {
-    metadata: { annotations: { 'moco.cybozu.com/demote': null }, labels: { 'moco.cybozu.com/role': 'replica' } },
-  });
-  bench.changePod(to, { metadata: { labels: { 'moco.cybozu.com/role': 'primary' } } });
-}
 
 /** The replicas are updated, one after another, each away for so long. */
 async function replicasUpdated({ bench }: FakeCluster, settings = {}): Promise<ReturnType<typeof bench.start>> {
@@ -52,7 +42,7 @@ export const phases: Readonly<Record<string, Play>> = {
   complete: async (cluster) => {
     const { bench } = cluster;
     const program = await replicasUpdated(cluster);
-    switchOver(cluster, 0, 1);
+    switchOver(bench, 0, 1);
     await program.work();
     bench.world.freeze(40_000);
     bench.replace(0);

@@ -32,17 +32,9 @@ import { CheckMetrics } from '../../src/telemetry/runtime-metrics.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
 import { FakeMembers, FakeMoco, FakeMysql, FakePrometheus, FakeReplicas } from './fake-servers.ts';
-import {
-  budget,
-  containersOf,
-  mysqlCluster,
-  type PodOptions,
-  pod,
-  revisionAfter,
-  revisionBefore,
-  statefulSet,
-} from './moco-objects.ts';
+import { containersOf, type PodOptions, pod, revisionAfter } from './moco-objects.ts';
 import { ObjectServer, type Patch, type Raw, type Write } from './object-server.ts';
+import { addWholeCluster, type WholeCluster } from './whole-clusters.ts';
 
 export const key = keyOf('default', 'test');
 export const member = (ordinal: number): string => `moco-test-${ordinal}`;
@@ -220,16 +212,8 @@ export class Bench {
   #processes = 0;
 
   /** Every member is stale unless told otherwise. */
-  constructor({ stale = true, replicas = 3, rollout = true } = {}) {
-    const revision = stale ? revisionBefore : revisionAfter;
-    const { uid } = this.server.create(clusterKind, mysqlCluster({ replicas })).metadata;
-    const ownerReferences = [{ kind: clusterKind.kind, name: 'test', uid, controller: true }];
-    if (rollout) this.server.create(rolloutKind, { metadata: { name: 'test', ownerReferences } });
-    this.server.create(statefulSets, statefulSet({ replicas, current: revision }));
-    if (replicas > 1) this.server.create(podDisruptionBudgets, budget());
-    for (let ordinal = 0; ordinal < replicas; ordinal += 1) {
-      this.server.create(pods, pod(ordinal, { revision, role: ordinal === 0 ? 'primary' : 'replica' }));
-    }
+  constructor(options: Pick<WholeCluster, 'stale' | 'replicas' | 'rollout'> = {}) {
+    addWholeCluster(this.server, { name: 'test', ...options });
   }
 
   get now(): string {
@@ -252,12 +236,6 @@ export class Bench {
   /** The same with the feature gate ReplicationFacts. */
   startAsking(settings: Partial<RolloutPolicy> = {}): Process {
     return this.start(settings, noFleetLimits, { asksMysql: true });
-  }
-
-  /** The same without the feature gate InPlaceUpdate. */
-  startWithoutInPlace(): Process {
-    this.#processes += 1;
-    return new Process(this, `process-${this.#processes}`, {}, noFleetLimits, { inPlaceEnabled: false });
   }
 
   get status(): RolloutStatus {
@@ -299,6 +277,21 @@ export class Bench {
 
   changeCluster(patch: Patch): void {
     this.server.change(clusterKind, 'test', patch);
+  }
+
+  /** Each member is on a node of its own, `n-0` to `n-2`, and there is one more. */
+  spread(): void {
+    for (const ordinal of [0, 1, 2, 3]) {
+      const name = `n-${ordinal}`;
+      const labels = { 'kubernetes.io/hostname': name };
+      if (ordinal < 3) this.changePod(ordinal, { spec: { nodeName: name } });
+      if (ordinal > 0) this.server.create(nodes, { metadata: { namespace: '', name, labels } });
+    }
+  }
+
+  /** Cordons the node of a member that is spread, or uncordons it. */
+  cordon(ordinal: number, unschedulable = true): void {
+    this.server.change(nodes, `n-${ordinal}`, { spec: { unschedulable } }, '');
   }
 
   /** It follows partitions, and was never adopted. */

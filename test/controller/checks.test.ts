@@ -9,7 +9,6 @@ const failing: CheckReading = {
   kind: 'failing',
   series: { labels: { __name__: 'errant', name: 'test' }, value: '1', others: 0 },
 };
-const unknown: CheckReading = { kind: 'unknown', message: 'https://prometheus.example: ECONNREFUSED' };
 const gauge = 'moco_rollout_check_failing{namespace="default",name="test",check="errant"} 1';
 
 function withChecks(): Bench {
@@ -58,20 +57,6 @@ describe('the controller with checks', () => {
     expect(await metrics(program)).to.not.contain(gauge);
   });
 
-  it('waits while Prometheus does not answer, and says so at once', async () => {
-    const bench = withChecks();
-    bench.prometheus.says('errant', unknown);
-    const program = bench.start();
-    await passes(bench, program, 2);
-    expect(bench.status.hold).to.include({
-      rule: 'CheckUnavailable',
-      message: 'Prometheus returned no usable result for the check errant (https://prometheus.example: ECONNREFUSED)',
-    });
-    bench.prometheus.says('errant', { kind: 'passing' });
-    await passes(bench, program, 60);
-    expect(bench.steps).to.deep.equal(['evict 2']);
-  });
-
   it('replaces no member because of an answer to another query', async () => {
     const bench = withChecks();
     const program = bench.start();
@@ -83,38 +68,10 @@ describe('the controller with checks', () => {
     expect(bench.status.hold?.rule).to.equal('CheckFailing');
   });
 
-  it('continues in spite of a failing check while a person overrides it', async () => {
-    const bench = withChecks();
-    bench.prometheus.says('errant', failing);
-    const until = new Date(bench.world.wall() + 3_600_000).toISOString();
-    bench.setting({ checks, overrides: [{ rule: 'CheckFailing', until, reason: 'a false alarm' }] });
-    await bench.started();
-    expect(bench.steps).to.deep.equal(['evict 2']);
-  });
-
   it('shows the names of the checks in the settings, and not their queries', async () => {
     const bench = withChecks();
     await bench.start().work();
     expect(bench.status.settings?.checks).to.deep.equal({ value: [{ name: 'errant' }], source: 'MySQLRollout' });
-  });
-
-  it('neither asks nor waits for a member that is down', async () => {
-    const bench = withChecks();
-    bench.prometheus.says('errant', failing);
-    bench.mysqld(1, 'ImagePullBackOff');
-    const program = bench.start();
-    await passes(bench, program, 1);
-    expect(bench.steps).to.deep.equal(['delete 1']);
-    expect(bench.prometheus.asked).to.deep.equal([]);
-  });
-
-  it('asks nothing, and waits for nothing, once all members are updated', async () => {
-    const bench = new Bench({ stale: false });
-    bench.setting({ checks });
-    bench.prometheus.says('errant', failing);
-    await bench.start().reportAll();
-    expect(bench.prometheus.asked).to.deep.equal([]);
-    expect(bench.status.hold).to.equal(undefined);
   });
 });
 
@@ -161,22 +118,5 @@ describe('the checks of a canary', () => {
     await passes(bench, program, 10, 4);
     expect(Date.parse(since(bench) ?? '')).to.be.greaterThan(Date.parse(first ?? ''));
     expect(bench.status.hold).to.equal(undefined);
-  });
-
-  it('begin no soak without an answer, and end one after five minutes without any', async () => {
-    const { bench, program } = withCanary();
-    bench.prometheus.says('errant', unknown);
-    await passes(bench, program, 10, 4);
-    expect(since(bench)).to.equal(undefined);
-    bench.prometheus.says('errant', { kind: 'passing' });
-    await passes(bench, program, 10, 4);
-    const begun = since(bench);
-    expect(begun).to.not.equal(undefined);
-    bench.prometheus.says('errant', unknown);
-    await passes(bench, program, 24, 10);
-    expect(since(bench)).to.equal(begun);
-    await passes(bench, program, 12, 10);
-    expect(since(bench)).to.equal(undefined);
-    expect(bench.status.hold?.rule).to.equal('CheckUnavailable');
   });
 });

@@ -8,14 +8,11 @@ import type { Process } from './bench.ts';
 import { agentImage, InPlaceBench, withContainer, withImages, withResources } from './in-place-bench.ts';
 import { revisionAfter, revisionBefore } from './moco-objects.ts';
 import type { Patch } from './object-server.ts';
+import { switchOver } from './whole-rollout.ts';
 
 const ifPossible: RolloutSpec = { inPlace: { mode: 'IfPossible' } };
 const newAgent = (template: Patch): Patch => withImages(template, agentImage('2'));
 const newSlowLog = (template: Patch): Patch => withImages(template, { 'slow-log': 'example/slow-log:2' });
-const newArguments = (template: Patch): Patch => {
-  const { containers, ...spec } = template['spec'] as { readonly containers: readonly Patch[] };
-  return { ...template, spec: { ...spec, containers: containers.map((one) => ({ ...one, args: ['--new'] })) } };
-};
 
 const newCpu = (template: Patch): Patch =>
   withResources(template, { mysqld: { limits: { cpu: '2', memory: '1Gi' } }, agent: { limits: { cpu: '200m' } } });
@@ -104,13 +101,6 @@ describe('an update in place', () => {
     });
   }
 
-  it('does not happen in the mode Never, which is the default', async () => {
-    const bench = new InPlaceBench();
-    await started(bench, {});
-    expect(bench.steps).to.deep.equal(['evict 2']);
-    expect(bench.status.members?.map(({ update }) => update)).to.deep.equal([undefined, undefined, undefined]);
-  });
-
   const podPath = /pods\/moco-test-2$/;
   const refusals: Readonly<
     Record<string, readonly [happens: (bench: InPlaceBench) => void, steps: readonly string[]]>
@@ -166,18 +156,6 @@ describe('an update in place', () => {
     await program.work();
     expect(bench.steps[0]).to.equal('in place 2');
   });
-
-  it('holds in the mode Only until the revision is approved', async () => {
-    const bench = new InPlaceBench(newArguments);
-    const program = await started(bench, { inPlace: { mode: 'Only' } });
-    await program.reportAll();
-    expect(bench.steps).to.deep.equal([]);
-    expect(bench.status.hold?.rule).to.equal('RestartNeeded');
-    expect(bench.status.hold?.message).to.contain("args[0] can't change in a running pod");
-    bench.setting({ inPlace: { mode: 'Only' }, approvedRevision: revisionAfter });
-    await program.work();
-    expect(bench.steps).to.deep.equal(['evict 2']);
-  });
 });
 
 describe('an annotation or label that is not allowed to change in place', () => {
@@ -229,20 +207,13 @@ describe('containers that an update in place restarts', () => {
     expect(bench.imageOf(0, 'slow-log')).to.equal('example/slow-log:2');
   });
 
-  it('restart in the pod of the primary only after a switchover by default', async () => {
-    const bench = new InPlaceBench(newSlowLog);
-    bench.pulledEverywhere('example/slow-log:2');
-    const program = await started(bench, ifPossible);
-    for (const ordinal of [2, 1]) {
-      bench.kubelet(ordinal);
-      await program.work();
-    }
-    expect(bench.steps).to.deep.equal(['in place 2', 'in place 1', 'demote 0']);
-  });
-
   for (const [who, start, next] of [
     ['by another leader as well', (bench: InPlaceBench) => bench.start(), 'in place 1'],
-    ['without the feature gate as well', (bench: InPlaceBench) => bench.startWithoutInPlace(), 'evict 1'],
+    [
+      'without the feature gate as well',
+      (bench: InPlaceBench) => bench.start({}, undefined, { inPlaceEnabled: false }),
+      'evict 1',
+    ],
   ] as const) {
     it(`are awaited ${who}`, async () => {
       const bench = new InPlaceBench(newSlowLog);
@@ -317,11 +288,7 @@ describe('containers that an update in place restarts', () => {
       await program.work();
     }
     expect(bench.steps).to.deep.equal(['in place 2', 'in place 1', 'demote 0']);
-    bench.changeCluster({ status: { currentPrimaryIndex: 1 } });
-    bench.changePod(0, {
-      metadata: { annotations: { 'moco.cybozu.com/demote': null }, labels: { 'moco.cybozu.com/role': 'replica' } },
-    });
-    bench.changePod(1, { metadata: { labels: { 'moco.cybozu.com/role': 'primary' } } });
+    switchOver(bench, 0, 1);
     await program.work();
     bench.kubelet(0);
     await program.work();
@@ -485,25 +452,6 @@ describe('resources', () => {
     expect(bench.resourcesOf(2, 'agent')).to.deep.equal(before);
   });
 
-  it('of a template that changed meanwhile go first to the member whose kubelet defers the resize before', async () => {
-    const bench = new InPlaceBench(newCpu);
-    await started(bench, ifPossible);
-    bench.kubelet(2);
-    const program = bench.start({ minReadySeconds: 5 });
-    const later = async (): Promise<readonly string[]> => {
-      await program.workAfter(60_000);
-      await program.work();
-      return bench.steps.slice(2);
-    };
-    await later();
-    expect(await later()).to.deep.equal(['resize 1']);
-    bench.refusesResize(1, 'Deferred');
-    bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
-    expect((await later()).slice(0, 2)).to.deep.equal(['resize 1', 'resize 1']);
-    bench.kubelet(1);
-    expect(await later()).to.deep.equal(['resize 1', 'resize 1', 'resize 2']);
-  });
-
   it('of a template that changed meanwhile wait for the member whose resize before was made a moment ago', async () => {
     const bench = new InPlaceBench(newCpu);
     await started(bench, ifPossible);
@@ -543,7 +491,7 @@ describe('resources', () => {
 
   for (const [what, start] of [
     ['the mode is Never', (bench: InPlaceBench) => bench.start()],
-    ['the feature gate is off', (bench: InPlaceBench) => bench.startWithoutInPlace()],
+    ['the feature gate is off', (bench: InPlaceBench) => bench.start({}, undefined, { inPlaceEnabled: false })],
   ] as const) {
     it(`go with the pod if the template was reverted and ${what}: it does not have what its label says`, async () => {
       const bench = new InPlaceBench(newCpu);

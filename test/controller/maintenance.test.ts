@@ -43,29 +43,6 @@ describe('a cluster with maintenance windows', () => {
     expect(await metrics(program)).to.not.contain(series);
   });
 
-  it('pauses between two members when the window ends, and still watches the one that it replaced', async () => {
-    const [bench, program] = begin();
-    bench.setting({ maintenanceWindows: [windowAt(bench, -hour / 2)], expectedMemberSeconds: 60 });
-    await program.work();
-    expect(evicted(bench)).to.deep.equal([member(2)]);
-    bench.replace(2, { ready: false });
-    bench.world.freeze(hour);
-    await program.reportAll();
-    expect(read(bench)?.status?.hold?.rule).to.equal('UpdatedMemberNotParticipating');
-    bench.replace(2);
-    await program.reportAll();
-    expect(read(bench)?.status?.hold?.rule).to.equal('OutsideMaintenanceWindow');
-    expect(evicted(bench)).to.deep.equal([member(2)]);
-  });
-
-  it('is adopted without delay', async () => {
-    const [bench, program] = begin();
-    bench.atPartition(3);
-    bench.setting({ maintenanceWindows: [windowAt(bench, 2 * hour)] });
-    await program.work();
-    expect(read(bench)?.status?.strategy).to.equal('OnDelete');
-  });
-
   it('is reported if no window of the next 30 days is long enough, also while no member is stale', async () => {
     const bench = new Bench({ stale: false });
     const program = bench.start();
@@ -76,13 +53,5 @@ describe('a cluster with maintenance windows', () => {
     bench.setting({ maintenanceWindows: [{ schedule: '0 1 * * *', duration: '1h' }] });
     await program.work();
     expect(await metrics(program)).to.not.contain(series);
-  });
-
-  it('waits with SettingsInvalid for a time zone that does not exist', async () => {
-    const [bench, program] = begin();
-    bench.setting({ maintenanceWindows: [{ schedule: '0 1 * * *', duration: '24h', timeZone: 'Mars/Olympus' }] });
-    await program.work();
-    expect(read(bench)?.status?.hold?.rule).to.equal('SettingsInvalid');
-    expect(evicted(bench)).to.deep.equal([]);
   });
 });

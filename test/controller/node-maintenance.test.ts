@@ -1,53 +1,26 @@
 import { expect } from 'chai';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
-import { nodes, pods } from '../../src/kube/resource.ts';
+import { pods } from '../../src/kube/resource.ts';
 import { Bench, member, type Process } from './bench.ts';
 import { revisionBefore } from './moco-objects.ts';
 import { heldByMoco } from './object-server.ts';
+import { switchOver } from './whole-rollout.ts';
 
-const nodeOf = (ordinal: number): string => `n-${ordinal}`;
 /** Each member on a node of its own, and one more node. */
 function spread(stale: boolean): Bench {
   const bench = new Bench({ stale });
-  for (const ordinal of [0, 1, 2, 3]) {
-    if (ordinal < 3) bench.changePod(ordinal, { spec: { nodeName: nodeOf(ordinal) } });
-    if (ordinal > 0) bench.server.create(nodes, { metadata: { namespace: '', name: nodeOf(ordinal) } });
-  }
+  bench.spread();
   return bench;
 }
-const cordon = (bench: Bench, ordinal: number): void => {
-  bench.server.change(nodes, nodeOf(ordinal), { spec: { unschedulable: true } }, '');
-};
-const uncordon = (bench: Bench, ordinal: number): void => {
-  bench.server.change(nodes, nodeOf(ordinal), { spec: { unschedulable: null } }, '');
-};
 async function started(stale: boolean, settings: Partial<RolloutPolicy>): Promise<readonly [Bench, Process]> {
   const bench = spread(stale);
   return [bench, await bench.started(settings)];
 }
-/** MOCO has moved the primary, and removes `demote` from its former pod. */
-function switchedOver(bench: Bench, from: number, to: number): void {
-  bench.changeCluster({ status: { currentPrimaryIndex: to } });
-  bench.changePod(from, {
-    metadata: { labels: { 'moco.cybozu.com/role': 'replica' }, annotations: { 'moco.cybozu.com/demote': null } },
-  });
-  bench.changePod(to, { metadata: { labels: { 'moco.cybozu.com/role': 'primary' } } });
-}
 
 describe('members on a node that is being taken out of service', () => {
-  it('are left alone unless a setting says otherwise', async () => {
-    const [bench, program] = await started(false, {});
-    cordon(bench, 0);
-    cordon(bench, 2);
-    await program.work();
-    expect(bench.steps).to.deep.equal([]);
-    expect(bench.status).to.not.have.property('nodeMaintenance');
-    expect(bench.status.members?.[2]).to.not.have.property('leaving');
-  });
-
   it('are evicted, and the status says which node it is', async () => {
     const [bench, program] = await started(false, { nodeMaintenance: 'Evacuate' });
-    cordon(bench, 2);
+    bench.cordon(2);
     await program.work();
     expect(bench.steps).to.deep.equal(['evict 2']);
     expect(bench.status.nodeMaintenance).to.deep.equal({ setting: 'Evacuate' });
@@ -62,7 +35,7 @@ describe('members on a node that is being taken out of service', () => {
 
   it('are named in the status while they have to stay', async () => {
     const [bench, program] = await started(false, { nodeMaintenance: 'Evacuate', paused: true });
-    cordon(bench, 2);
+    bench.cordon(2);
     await program.reportAll();
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.members?.[2]?.leaving).to.equal('node n-2 is cordoned');
@@ -70,9 +43,9 @@ describe('members on a node that is being taken out of service', () => {
 
   it('stay if the node was uncordoned right before the eviction', async () => {
     const [bench, program] = await started(false, { nodeMaintenance: 'Evacuate' });
-    cordon(bench, 2);
+    bench.cordon(2);
     program.sync();
-    uncordon(bench, 2);
+    bench.cordon(2, false);
     await program.pass();
     await program.pass();
     expect(bench.steps).to.deep.equal([]);
@@ -80,23 +53,23 @@ describe('members on a node that is being taken out of service', () => {
 
   it('go once the primary is moved, and the mark of the demotion goes with MOCO’s annotation', async () => {
     const [bench, program] = await started(false, { nodeMaintenance: 'Evacuate' });
-    cordon(bench, 0);
+    bench.cordon(0);
     await program.work();
     expect(bench.steps).to.deep.equal(['demote 0']);
     expect(bench.server.find(pods, member(0))?.metadata.annotations).to.include({
       'moco.cybozu.com/demote': 'true',
       'moco-rollout.io/demoted-for': 'node-leaving',
     });
-    switchedOver(bench, 0, 1);
+    switchOver(bench, 0, 1);
     await program.workAfter(5000);
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'evict 0']);
   });
 
   it('stay primary if the node is uncordoned before MOCO moves it', async () => {
     const [bench, program] = await started(false, { nodeMaintenance: 'Switchover' });
-    cordon(bench, 0);
+    bench.cordon(0);
     await program.work();
-    uncordon(bench, 0);
+    bench.cordon(0, false);
     await program.reportAll();
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
     expect(bench.status.lastStep).to.include({ step: 'undemote', rule: 'NodeStays' });
@@ -105,7 +78,7 @@ describe('members on a node that is being taken out of service', () => {
 
   it('are tried again only after a while if MOCO does not move the primary, even by the next process', async () => {
     const [bench, program] = await started(false, { nodeMaintenance: 'Switchover' });
-    cordon(bench, 0);
+    bench.cordon(0);
     await program.work();
     await program.workAfter(90_000);
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
@@ -116,7 +89,7 @@ describe('members on a node that is being taken out of service', () => {
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
     await next.workAfter(240_000);
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'demote 0']);
-    uncordon(bench, 0);
+    bench.cordon(0, false);
     await next.work();
     expect(bench.status.nodeMaintenance, 'the node stays').to.deep.equal({ setting: 'Switchover' });
   });
@@ -125,26 +98,16 @@ describe('members on a node that is being taken out of service', () => {
 describe('members on a node that is being taken out of service, in a rollout', () => {
   const never = { maintenanceWindows: [{ schedule: '0 1 1 1 *', duration: '1h' }] };
 
-  it('are updated as they leave', async () => {
-    const [bench, program] = await started(true, { nodeMaintenance: 'Evacuate', paused: true });
-    cordon(bench, 1);
-    program.sync();
-    const next = await bench.started({ nodeMaintenance: 'Evacuate' });
-    await next.work();
-    expect(bench.steps.filter((step) => step.startsWith('evict'))).to.deep.equal(['evict 1']);
-    expect(bench.status.lastStep?.rule).to.equal('ReplicaHealthy');
-  });
-
   it('keep their revision outside of the maintenance windows, and still wait for their update', async () => {
     const bench = spread(true);
     bench.server.admit = heldByMoco;
     bench.setting(never);
     const program = await bench.started({ nodeMaintenance: 'Evacuate' });
-    cordon(bench, 2);
+    bench.cordon(2);
     await program.work();
     expect(bench.steps.filter((step) => step !== 'setStrategy')).to.deep.equal(['keepRevisions', 'evict 2']);
     expect(bench.status.rollout).to.deep.include({ waiting: [0, 1, 2], disruptions: 0 });
-    bench.replace(2, { revision: revisionBefore, node: nodeOf(3) });
+    bench.replace(2, { revision: revisionBefore, node: 'n-3' });
     await program.workAfter(60_000);
     expect(bench.steps.filter((step) => step.startsWith('evict'))).to.deep.equal(['evict 2']);
     expect(bench.status.rollout).to.deep.include({ waiting: [0, 1, 2], disruptions: 0 });
@@ -155,10 +118,10 @@ describe('members on a node that is being taken out of service, in a rollout', (
     const [bench, program] = await started(true, { rolloutsDuringMaintenance: 'Wait' });
     expect(bench.status.hold?.rule, 'for ten minutes after the start').to.equal('AwaitingNodeMaintenance');
     await program.workAfter(590_000);
-    cordon(bench, 1);
+    bench.cordon(1);
     await program.work();
     expect(bench.steps.filter((step) => step.startsWith('evict'))).to.deep.equal(['evict 1']);
-    bench.replace(1, { node: nodeOf(3) });
+    bench.replace(1, { node: 'n-3' });
     await program.workAfter(60_000);
     expect(bench.status.hold?.rule).to.equal('AwaitingNodeMaintenance');
     expect(bench.steps.filter((step) => step.startsWith('evict'))).to.deep.equal(['evict 1']);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../src/api/rollout.ts';
-import { jobs, podDisruptionBudgets, pods, statefulSets } from '../../src/kube/resource.ts';
+import { jobs, podDisruptionBudgets, statefulSets } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
-import { atWork, Bench, begin, member } from './bench.ts';
+import { atWork, Bench, begin } from './bench.ts';
 import { emergencyBackup } from './moco-objects.ts';
 import { rollOut } from './whole-rollout.ts';
 
@@ -81,16 +81,6 @@ describe('reconciling a cluster', () => {
     );
   });
 
-  it('cancels its own demotion although the feature gate was turned off', async () => {
-    const bench = new Bench();
-    bench.replace(2);
-    bench.replace(1);
-    await bench.start().work();
-    await bench.start({ mode: 'MOCO' }).work();
-    expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'promoteRevision', 'release']);
-    expect(bench.server.get(pods, member(0)).metadata.annotations).to.deep.equal({});
-  });
-
   it('waits for a backup that a person has begun, until its Job is Complete', async () => {
     const bench = new Bench();
     bench.changeCluster({ spec: { backupPolicyName: 'daily' } });
@@ -100,23 +90,6 @@ describe('reconciling a cluster', () => {
     bench.server.change(jobs, 'emergency-backup', { status: { conditions: [{ type: 'Complete', status: 'True' }] } });
     await program.work();
     expect(bench.steps).to.deep.equal(['evict 2']);
-  });
-
-  it('reports a budget that closes in the middle of a rollout, and continues when it opens', async () => {
-    const [bench, program] = await atWork();
-    bench.replace(2);
-    const budgetBecomes = (maxUnavailable: number, disruptionsAllowed: number): void =>
-      void bench.server.change(podDisruptionBudgets, 'moco-test', {
-        spec: { maxUnavailable },
-        status: { disruptionsAllowed },
-      });
-    budgetBecomes(0, 0);
-    await program.work();
-    expect(bench.status.hold?.rule).to.equal('BackupRunning');
-    expect(bench.steps).to.deep.equal(['evict 2']);
-    budgetBecomes(1, 1);
-    await program.work();
-    expect(bench.steps).to.deep.equal(['evict 2', 'evict 1']);
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { Standing } from '../../src/evictions/respond.ts';
-import { nodes, pods } from '../../src/kube/resource.ts';
+import { pods } from '../../src/kube/resource.ts';
 import { keyOf, nameOf } from '../../src/kube/store.ts';
 import { activeEviction } from '../evictions/objects.ts';
 import { Bench, member, type Process } from './bench.ts';
@@ -11,10 +11,7 @@ const clusterKey = keyOf('default', 'test');
 /** Each member on a node of its own, none of which is being taken out of service. */
 async function started(settings: Partial<RolloutPolicy>): Promise<readonly [Bench, Process]> {
   const bench = new Bench({ stale: false });
-  for (const ordinal of [0, 1, 2]) {
-    bench.changePod(ordinal, { spec: { nodeName: `n-${ordinal}` } });
-    if (ordinal > 0) bench.server.create(nodes, { metadata: { namespace: '', name: `n-${ordinal}` } });
-  }
+  bench.spread();
   return [bench, await bench.started(settings)];
 }
 
@@ -35,14 +32,6 @@ const standing = (bench: Bench, program: Process, ordinal: number): Standing | u
   program.standings.of(clusterKey, keyOf('default', uidOf(bench, ordinal)));
 
 describe('a member whose eviction was requested', () => {
-  it('is left alone unless the setting says otherwise, and may go', async () => {
-    const [bench, program] = await started({});
-    request(bench, program, 0);
-    await program.work();
-    expect(bench.steps).to.deep.equal([]);
-    expect(standing(bench, program, 0)?.kind).to.equal('mayGo');
-  });
-
   it('is moved if it is the primary, by the same step as off a node that is being taken out of service', async () => {
     const [bench, program] = await started({ nodeMaintenance: 'Switchover' });
     request(bench, program, 0);
@@ -58,30 +47,12 @@ describe('a member whose eviction was requested', () => {
     });
   });
 
-  it('stays primary if every request is withdrawn, and its demotion is taken back', async () => {
-    const [bench, program] = await started({ nodeMaintenance: 'Switchover' });
-    request(bench, program, 0);
-    await program.work();
-    request(bench, program, 0, { state: 'Canceled' });
-    await program.work();
-    expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
-    expect(standing(bench, program, 0)).to.equal(undefined);
-  });
-
   it('is not moved before it is this program’s turn', async () => {
     const [bench, program] = await started({ nodeMaintenance: 'Switchover' });
     request(bench, program, 0, { state: 'Inactive' });
     await program.work();
     expect(bench.steps).to.deep.equal([]);
     expect(standing(bench, program, 0)).to.equal(undefined);
-  });
-
-  it('may go at once if it is a replica, and is not evicted here', async () => {
-    const [bench, program] = await started({ nodeMaintenance: 'Switchover' });
-    request(bench, program, 2);
-    await program.work();
-    expect(bench.steps).to.deep.equal([]);
-    expect(standing(bench, program, 2)?.kind).to.equal('mayGo');
   });
 
   it('is evicted here with Evacuate, and may go once it terminates', async () => {

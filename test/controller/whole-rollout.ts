@@ -1,4 +1,5 @@
 import { newRollout, type RolloutProgress } from '../../src/api/rollout-progress.ts';
+import { pods } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import type { Bench, Process } from './bench.ts';
 
@@ -6,12 +7,14 @@ import type { Bench, Process } from './bench.ts';
 export const begunAt = (at: string): RolloutProgress => ({ ...newRollout('another', at), begunAt: at });
 
 /** MOCO moves the primary: the index, then the labels, and its `demote` goes. */
-export function switchOver(bench: Bench, from: number, to: number): void {
-  bench.changeCluster({ status: { currentPrimaryIndex: to } });
-  bench.changePod(to, { metadata: { labels: { 'moco.cybozu.com/role': 'primary' } } });
-  bench.changePod(from, {
-    metadata: { labels: { 'moco.cybozu.com/role': 'replica' }, annotations: { 'moco.cybozu.com/demote': null } },
-  });
+export function switchOver({ server }: Pick<Bench, 'server'>, from: number, to: number, name = 'test'): void {
+  const labelled = (ordinal: number, role: string, annotations = {}): void =>
+    void server.change(pods, `moco-${name}-${ordinal}`, {
+      metadata: { labels: { 'moco.cybozu.com/role': role }, annotations },
+    });
+  server.change(clusterKind, name, { status: { currentPrimaryIndex: to } });
+  labelled(to, 'primary');
+  labelled(from, 'replica', { 'moco.cybozu.com/demote': null });
 }
 
 /** Everything that MOCO and Kubernetes do in a rollout in which nothing goes wrong. */

@@ -32,9 +32,7 @@ describe('a StatefulSet that is to be at OnDelete and is not', () => {
       {},
       10,
     ),
-    'is not adopted for the first time while it is paused': when(rolling(), holds({ rule: 'Paused' }), {
-      paused: true,
-    }),
+    'is adopted outside of the maintenance windows': when(rolling().maintenance([]), setsStrategy),
     'is not adopted for the first time while only repairs may go on': when(rolling(), holds({ rule: 'Paused' }), {
       paused: true,
       repairWhilePaused: true,
@@ -47,11 +45,6 @@ describe('a StatefulSet that is to be at OnDelete and is not', () => {
     'is adopted again while it is paused if its label shows that it was adopted': when(backAtRolling(), setsStrategy, {
       paused: true,
     }),
-    'is adopted again while it is paused if MOCO re-created the StatefulSet without the label': when(
-      rolling().wasAdopted(),
-      setsStrategy,
-      { paused: true },
-    ),
     'is adopted again after 30 s at the earliest': when(backAtRolling().adopted(29), notOnDelete(true), {}, 1),
     'is adopted again 30 s after the first time': when(backAtRolling().adopted(30), setsStrategy),
     'is adopted a third time after 60 s at the earliest': when(
@@ -79,14 +72,6 @@ describe('a StatefulSet that is to be at OnDelete and is not', () => {
       rolling().adopted(1799, 30),
       notOnDelete(false),
     ),
-    'waits as long if it is reverted without the label': when(rolling().adopted(29), notOnDelete(false)),
-    'is not tried for 30 s after a dry run with another result': when(
-      rolling().admissionProblem(29),
-      notInForce,
-      {},
-      1,
-    ),
-    'is tried again 30 s after that': when(rolling().admissionProblem(30), setsStrategy),
     'is not tried for 2 minutes after the third in a row': when(
       rolling().admissionProblem(119, { tries: 3 }),
       notInForce,

@@ -16,13 +16,12 @@ import type {
   BudgetFacts,
   ClusterSnapshot,
   MaintenanceFacts,
-  Moment,
   RolloutMemory,
   StatefulSetFacts,
   TakenPod,
 } from '../../src/core/snapshot.ts';
 import { markOfLeavingNode } from '../../src/core/step.ts';
-import { appeared, cluster } from './cluster-builder.ts';
+import { appeared, cluster, moment } from './cluster-builder.ts';
 import { drawnReplicaVersion, drawnVersions } from './judged-versions.ts';
 import {
   dataRecord,
@@ -229,7 +228,6 @@ function built(ordinal: number, given: Draft): MemberBuilder {
   return changes.reduce((changed, change) => change(changed, age), one);
 }
 
-const moment = (inSeconds: number): Moment => ({ inSeconds, at: `T${inSeconds}` });
 const interval = fc
   .tuple(fc.integer({ min: -500, max: 900 }), fc.integer({ min: 1, max: 600 }))
   .map(([from, length]) => ({ from: moment(from), until: moment(from + length) }))
@@ -520,7 +518,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       .memory(memory);
     if (newPods !== 'UpdateRevision' && statefulSet !== null) builder.statefulSet({ newPods: 'CurrentRevision' });
     const isKept = newPods === 'kept' || stage === 'another client has updated members';
-    if (isKept && statefulSet !== null) builder.statefulSet(keptAt(drafts.length));
+    if (isKept && statefulSet !== null) builder.keepingRevisions().statefulSet({ labelled: true });
     builder.delay(delays[0], delays[1], delayAges);
     if (answer !== null) {
       const [reading, age] = answer;
@@ -537,22 +535,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     return { ...builder.facts(), ...around };
   });
 
-/** As admission keeps it while new pods start at the current revision. */
-const keptAt = (replicas: number): Partial<StatefulSetFacts> => ({
-  strategy: 'RollingUpdate',
-  partition: replicas,
-  labelled: true,
-  newPods: 'CurrentRevision',
-  currentRevision: revisionBefore,
-});
-
 /** Numbers that an API server would never have let through, and some that it would. */
-const anyNumber = fc.oneof(
-  fc.constantFrom(0, 1, 3, 5, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 2 ** 31, 1e308),
-  fc.integer({ min: -2, max: 9 }),
-  fc.double(),
-);
-
 const oddNumbers = [
   0,
   1,
@@ -566,6 +549,7 @@ const oddNumbers = [
   2 ** 31,
   1e308,
 ];
+const anyNumber = fc.oneof(fc.constantFrom(...oddNumbers), fc.integer({ min: -2, max: 9 }), fc.double());
 
 /**
  * Anything that has the right types, possible or not: the facts of one cluster with parts of those of another one, and

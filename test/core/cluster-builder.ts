@@ -37,7 +37,7 @@ import { type MysqlDraft, mysqlReading } from './mysql-readings.ts';
 import { delayRead, noDelays } from './replication-delays.ts';
 import { undisturbed } from './undisturbed.ts';
 
-const moment = (inSeconds: number): Moment => ({ inSeconds, at: `T${inSeconds >= 0 ? '+' : ''}${inSeconds}` });
+export const moment = (inSeconds: number): Moment => ({ inSeconds, at: `T${inSeconds >= 0 ? '+' : ''}${inSeconds}` });
 const interval = ([from, until]: Pair): Interval => ({ from: moment(from), until: moment(until) });
 
 const backupJob: BackupJobFacts = {

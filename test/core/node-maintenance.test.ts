@@ -62,11 +62,6 @@ describe('a primary on a node that is being taken out of service', () => {
       'idle',
       evacuate,
     ),
-    'is not asked for twice': when(
-      three(member(0).onCordonedNode().demotedByUs(30, 'node-leaving')),
-      holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
-      switchover,
-    ),
     'is taken back after its time': when(
       three(member(0).onCordonedNode().demotedByUs(90, 'node-leaving')),
       takesBack(0, 'TimedOut'),
@@ -87,8 +82,6 @@ describe('a primary on a node that is being taken out of service', () => {
 
 describe('a replica on a node that is being taken out of service', () => {
   play({
-    'stays where only primaries move': when(leavingReplica(), 'idle', switchover),
-    'is evicted': when(leavingReplica(), evicts('NodeLeaving', 2), evacuate),
     'is evicted outside of the maintenance windows': when(
       noWindow(leavingReplica()),
       evicts('NodeLeaving', 2),

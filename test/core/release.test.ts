@@ -41,10 +41,6 @@ for (const mode of ['Partition', 'MOCO'] as const) {
         handsBack,
         settings,
       ),
-      'stays at OnDelete while it is paused': when(promoted().templateChanged(), holds({ rule: 'Paused' }), {
-        ...settings,
-        paused: true,
-      }),
       'stays at OnDelete while only repairs may continue': when(
         promoted().members(member(1).stale().down('ErrImagePull')),
         holds({ rule: 'Paused' }),
@@ -59,11 +55,6 @@ for (const mode of ['Partition', 'MOCO'] as const) {
         ...settings,
         paused: true,
       }),
-      'gets back a demotion of ours while it is paused': when(
-        promoted().members(member(0).stale().demotedByUs(1)),
-        takesBack(0, 'StrategyChanged'),
-        { ...settings, paused: true },
-      ),
       'first gets back every demotion of ours': when(
         promoted().members(member(0).stale().demotedByUs(1)),
         takesBack(0, 'StrategyChanged'),

@@ -1,21 +1,10 @@
 import { backupRunning, cluster, stale, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { deletes, demotes, evicts, holds, notYet, play, promotes, tooYoung, when } from './table.ts';
-
-const settling = (ordinal: number, seconds: number) => tooYoung(ordinal, seconds);
+import { deletes, evicts, holds, notYet, play, promotes, when } from './table.ts';
 
 describe('a rollout of three', () => {
   play({
-    'begins with the highest ordinal': when(stale(), evicts('ReplicaHealthy', 2)),
     'replaces ten before nine: ordinals are numbers': when(stale(11), evicts('ReplicaHealthy', 10)),
-    'waits for the evicted pod to go': when(
-      stale().members(member(2).terminating()),
-      holds({ rule: 'MemberTerminating', member: 2 }),
-    ),
-    'waits for the new pod to come': when(
-      stale().missing(2),
-      holds({ rule: 'MemberMissing', members: [2], message: null }),
-    ),
     'waits for the new member to participate': when(
       stale().members(member(2).updated().starting()),
       notYet(2, 'running'),
@@ -24,24 +13,11 @@ describe('a rollout of three', () => {
       stale().members(member(2).updated().unlabelled()).healthyAsBefore(),
       holds({ rule: 'RolesNotSettled', members: [2] }),
     ),
-    'waits until it has participated for minReadySeconds': when(
-      stale().members(member(2).updated().participatingFor(3)),
-      settling(2, 5),
-      {},
-      2,
-    ),
-    'continues with the next one': when(
-      stale().members(member(2).updated().participatingFor(5)),
-      evicts('ReplicaHealthy', 1),
-      {},
-      600,
-    ),
     'continues at once with minReadySeconds 0': when(
       stale().members(member(2).updated().participatingFor(0)),
       evicts('ReplicaHealthy', 1),
       { minReadySeconds: 0 },
     ),
-    'asks for a switchover when only the primary is left': when(three(member(0).stale()), demotes(0)),
     'waits for it': when(
       three(member(0).stale().demotedByUs(1)),
       holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
@@ -74,7 +50,6 @@ describe('a rollout of three', () => {
     ),
     'ends by promoting the revision': when(cluster(3).statefulSet({ currentRevision: 'old' }), promotes(3)),
     'has nothing to do afterwards': when(cluster(3), 'idle', {}, null),
-    'keeps the primary for last wherever it is': when(stale().primaryAt(2), evicts('ReplicaHealthy', 1)),
     'starts again with a second template, whichever members were updated before': when(
       stale().members(member(2).but({ revision: 'in-between' })),
       evicts('ReplicaHealthy', 2),
@@ -89,10 +64,6 @@ describe('a rollout of three', () => {
 describe('a rollout of five and of one', () => {
   const five = () => stale(5);
   play({
-    'five lose no second member while one is away': when(
-      five().members(member(4).updated().starting()),
-      notYet(4, 'running'),
-    ),
     'five with three members behind: the last one first': when(
       five().members(member(2).lagging(), member(3).lagging(), member(4).lagging(180)),
       deletes('MemberNotParticipating', 4),

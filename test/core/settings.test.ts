@@ -38,14 +38,6 @@ describe('members that are pinned', () => {
       holds({ rule: 'PartitionReached', partition: 1, members: [0], pinned: [1, 2] }),
       { pinnedOrdinals: [2, 1], partition: 1 },
     ),
-    'keep the primary back, which would be newer than they are': when(
-      lastOne().members(member(1).stale()),
-      holds({ rule: 'PrimaryWaitsForPinned', member: 0, pinned: [1] }),
-      { pinnedOrdinals: [1] },
-    ),
-    'do not keep it back once they are updated': when(lastOne().members(member(1).updated()), demotes(0), {
-      pinnedOrdinals: [1],
-    }),
     'do not keep it back from below the partition, where they are meant to be old': when(
       cluster(3).primaryAt(2).members(member(0).stale(), member(2).stale()),
       demotes(2),
@@ -55,11 +47,6 @@ describe('members that are pinned', () => {
       cluster(3).primaryAt(2).members(member(1).stale(), member(2).stale()),
       holds({ rule: 'PrimaryWaitsForPinned', member: 2, pinned: [1] }),
       { pinnedOrdinals: [1], partition: 1 },
-    ),
-    'take a demotion back that was on its way': when(
-      lastOne().members(member(0).stale().demotedByUs(), member(1).stale()),
-      takesBack(0, 'PrimaryWaitsForPinned'),
-      { pinnedOrdinals: [1] },
     ),
     'take back the demotion of a pinned primary': when(
       lastOne().members(member(0).stale().demotedByUs()),

@@ -5,8 +5,8 @@ import { shareOf } from '../../src/controller/fleet/follow-fleet.ts';
 import { keyOf } from '../../src/kube/store.ts';
 import { Cache, forEachCachedKind } from '../../src/objects/cache.ts';
 import type { FleetInput } from '../../src/plan/simulated-fleet.ts';
-import { addWholeCluster, type WholeCluster } from '../cli/whole-clusters.ts';
 import { ObjectServer } from '../controller/object-server.ts';
+import { addWholeCluster, type WholeCluster } from '../controller/whole-clusters.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
 
 /** What `plan --fleet` knows of these clusters. */

@@ -6,7 +6,7 @@ import { concurrencyOf, type StagedCluster, stageCounts } from '../../src/core/f
 import { stageGates } from '../../src/core/fleet/stage-waits.ts';
 import type { FleetPlan, PlannedCluster } from '../../src/plan/fleet-plan.ts';
 import { type FleetInput, playFleet } from '../../src/plan/simulated-fleet.ts';
-import { measured, type WholeCluster } from '../cli/whole-clusters.ts';
+import { measured, type WholeCluster } from '../controller/whole-clusters.ts';
 import { StagedFleet } from '../verification/fleet/staged-fleet.ts';
 import { observedFleet } from './observed-fleet.ts';
 

@@ -9,9 +9,9 @@ import { mergePatchOf, restored } from '../../../src/cli/cluster/template-revisi
 import { controllerRevisions } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import { revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
+import { addWholeCluster } from '../../controller/whole-clusters.ts';
 import { type FakeCluster, useFakeCluster } from '../fake-cluster.ts';
 import { expectGolden } from '../golden.ts';
-import { addWholeCluster } from '../whole-clusters.ts';
 
 const labels = { 'app.kubernetes.io/instance': 'test' };
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { controllerRevisions } from '../../../src/kube/resource.ts';
 import { revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
+import { addWholeCluster, measured, type WholeCluster } from '../../controller/whole-clusters.ts';
 import { type FakeCluster, forbidden, useFakeCluster } from '../fake-cluster.ts';
 import { expectGolden } from '../golden.ts';
 import { addSequence, production } from '../staged-objects.ts';
-import { addWholeCluster, measured, type WholeCluster } from '../whole-clusters.ts';
 
 const tiers = { canary: 2, most: 12, rest: 3 } as const;
 

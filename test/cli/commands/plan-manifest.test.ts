@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { clusterKind } from '../../../src/moco/names.ts';
+import { addWholeCluster } from '../../controller/whole-clusters.ts';
 import { type FakeCluster, useFakeCluster } from '../fake-cluster.ts';
-import { addWholeCluster } from '../whole-clusters.ts';
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 const apiVersion = 'moco.cybozu.com/v1beta2';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
-import { nodes, persistentVolumeClaims, persistentVolumes } from '../../../src/kube/resource.ts';
+import { persistentVolumeClaims, persistentVolumes } from '../../../src/kube/resource.ts';
 import { claimOf } from '../../controller/moco-objects.ts';
 import { type FakeCluster, useFakeCluster } from '../fake-cluster.ts';
 
@@ -9,13 +9,7 @@ describe('plan --node', () => {
 
   useFakeCluster((fresh) => {
     cluster = fresh;
-    for (const ordinal of [0, 1, 2]) cluster.bench.changePod(ordinal, { spec: { nodeName: `n-${ordinal}` } });
-    for (const name of ['n-1', 'n-2', 'n-3']) {
-      const labels = { 'kubernetes.io/hostname': name };
-      if (cluster.server.find(nodes, name, '') === undefined) {
-        cluster.server.create(nodes, { metadata: { namespace: '', name, labels } });
-      }
-    }
+    cluster.bench.spread();
     cluster.server.change(rolloutKind, 'test', { status: { phase: 'UpToDate', strategy: 'OnDelete' } });
   });
 

@@ -273,16 +273,6 @@ describe('a disruption that the API server rejects', () => {
     expect(await program.registry.getSingleMetricAsString('moco_rollout_evictions_refused_total')).to.match(/ 0$/m);
   });
 
-  it('is shown as the last step if it is forbidden', async () => {
-    const [bench, program] = begin();
-    bench.server.refuse('POST', eviction, 403, 'Forbidden');
-    await program.turn();
-    bench.world.freeze(500);
-    await program.pass();
-    expect(bench.status.lastStep?.result).to.match(/^refused: .*403/);
-    expect(bench.steps, 'nothing had to be made void').to.deep.equal([]);
-  });
-
   it('is shown without its request if the pod has changed or is gone', async () => {
     for (const [code, reason, shown] of [
       [409, 'Conflict', 'conflict: it has changed in the meantime'],

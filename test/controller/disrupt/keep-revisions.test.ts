@@ -73,12 +73,6 @@ describe('letting new pods start at the current revision', () => {
     expect(bench.server.writes.slice(requests).filter(({ path }) => path.includes('statefulsets'))).to.deep.equal([]);
   });
 
-  it('does not disrupt a member meanwhile, and keeps the record of who is waiting', async () => {
-    const [bench, program] = await kept();
-    await program.reportAll();
-    expect(bench.status.rollout?.waiting).to.deep.equal([0, 1, 2]);
-  });
-
   it('writes although the StatefulSet has changed since, as it does while a pod terminates', async () => {
     const bench = held();
     const program = bench.start();

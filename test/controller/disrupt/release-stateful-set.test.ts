@@ -5,7 +5,6 @@ import { clusterKind, releasedAnnotation, restartInPlaceAnnotation } from '../..
 import { atWork, Bench, begin, secondsOf } from '../bench.ts';
 import { appliedBy, revisionAfter, revisionBefore } from '../moco-objects.ts';
 import { heldBack, heldByMoco, type Patch, type Raw } from '../object-server.ts';
-import { completion } from '../whole-rollout.ts';
 
 type Strategy = { type?: string; rollingUpdate?: { partition?: number } | null };
 const strategyOf = (raw: Raw): Strategy => (raw['spec'] as { updateStrategy: Strategy }).updateStrategy;
@@ -118,20 +117,14 @@ describe('releasing a StatefulSet', () => {
     expect([bench.status.hold?.rule, bench.status.strategy]).to.deep.equal(['Released', 'MOCO']);
   });
 
-  it('leaves neither the condition of the MySQLCluster nor our notes on pods behind', async () => {
+  it('leaves none of our notes on pods behind', async () => {
     const bench = new Bench({ stale: false });
-    const program = await bench.started();
-    expect(completion(bench)).to.include({ status: 'True' });
     bench.changePod(1, { metadata: { annotations: { [restartInPlaceAnnotation]: '{}' } } });
     bench.changeCluster({ metadata: { annotations: { [releasedAnnotation]: 'true' } } });
-    await program.work();
-    expect(completion(bench)).to.equal(undefined);
+    await bench.start().work();
     expect(bench.server.get(pods, 'moco-test-1')['metadata']).not.to.have.nested.property(
       'annotations.moco-rollout\\.io/restart-in-place',
     );
-    bench.changeCluster({ metadata: { annotations: { [releasedAnnotation]: null } } });
-    await program.work();
-    expect(completion(bench), 'adopted again').to.include({ status: 'True' });
   });
 
   it('outlives the MySQLRollout', async () => {
@@ -142,15 +135,6 @@ describe('releasing a StatefulSet', () => {
     await bench.start().work();
     expect(bench.steps).to.deep.equal(['promoteRevision', 'release']);
     expect(bench.status.hold?.rule).to.equal('Released');
-  });
-
-  it('ends when the annotation is removed', async () => {
-    const bench = new Bench();
-    bench.changeCluster({ metadata: { annotations: { [releasedAnnotation]: 'true' } } });
-    const program = await bench.started();
-    bench.changeCluster({ metadata: { annotations: { [releasedAnnotation]: null } } });
-    await program.work();
-    expect(bench.steps[2]).to.equal('setStrategy');
   });
 
   it('follows the strategy RollingUpdate, and adoption follows OnDelete', async () => {

@@ -39,15 +39,15 @@ describe('how a cluster is updated', () => {
 const cluster = { namespace: 'default', labels: {}, namespaceLabels: {} };
 const configured = (spec: object): Settings =>
   settingsOf({ rollout: spec, policies: [], cluster }, { policy: defaultPolicy, strategy: 'OnDelete' }, 0);
+const allOn = {
+  onDeleteEnabled: true,
+  partitionDriver: 'moco',
+  inPlaceEnabled: true,
+  nodeMaintenanceEnabled: true,
+} as const;
 /** With their gates. */
 const gated = (mode: Mode, onDeleteEnabled: boolean, spec: object, isAdopted = mode === 'OnDelete') =>
-  settingsWithoutEffect(
-    mode,
-    { onDeleteEnabled, partitionDriver: 'moco', inPlaceEnabled: true, nodeMaintenanceEnabled: true },
-    configured(spec).sources,
-    isAdopted,
-    true,
-  );
+  settingsWithoutEffect(mode, { ...allOn, onDeleteEnabled }, configured(spec).sources, isAdopted, true);
 const without = (...of: Parameters<typeof gated>) => gated(...of).map(({ field }) => field);
 
 const everything = {
@@ -112,9 +112,7 @@ describe('settings without effect', () => {
   it('are all but the pause if the pause holds the release', () => {
     const spec = { strategy: 'Partition', paused: true, partition: 1 };
     expect(without('MOCO', true, spec, true)).to.deep.equal(['partition']);
-    expect(
-      policyForMode(configured(spec).policy, 'MOCO', true, { inPlaceEnabled: true, nodeMaintenanceEnabled: true }),
-    ).to.include({
+    expect(policyForMode(configured(spec).policy, 'MOCO', true, allOn)).to.include({
       paused: true,
       partition: 0,
     });
@@ -134,76 +132,48 @@ describe('settings without effect', () => {
   });
 
   it('has updates in place while their feature gate is off', () => {
-    const spec = { inPlace: { mode: 'Only' } };
-    const { policy, sources } = configured(spec);
-    const off = {
-      onDeleteEnabled: true,
-      partitionDriver: 'moco',
-      inPlaceEnabled: false,
-      nodeMaintenanceEnabled: true,
-    } as const;
+    const { policy, sources } = configured({ inPlace: { mode: 'Only' } });
+    const off = { ...allOn, inPlaceEnabled: false };
     expect(settingsWithoutEffect('OnDelete', off, sources, true, true)).to.deep.equal([
       { field: 'inPlace', gate: 'InPlaceUpdate' },
     ]);
-    expect(
-      policyForMode(policy, 'OnDelete', true, { inPlaceEnabled: false, nodeMaintenanceEnabled: false }).inPlaceUpdates
-        .mode,
-    ).to.equal('Never');
-    expect(
-      policyForMode(policy, 'OnDelete', true, { inPlaceEnabled: true, nodeMaintenanceEnabled: true }).inPlaceUpdates
-        .mode,
-    ).to.equal('Only');
-    expect(
-      policyForMode(policy, 'Partition', true, { inPlaceEnabled: true, nodeMaintenanceEnabled: true }).inPlaceUpdates
-        .mode,
-    ).to.equal('Never');
+    expect(policyForMode(policy, 'OnDelete', true, off).inPlaceUpdates.mode).to.equal('Never');
+    expect(policyForMode(policy, 'OnDelete', true, allOn).inPlaceUpdates.mode).to.equal('Only');
+    expect(policyForMode(policy, 'Partition', true, allOn).inPlaceUpdates.mode).to.equal('Never');
   });
 
   it('has what happens on nodes while their feature gate is off', () => {
     const spec = { nodeMaintenance: 'Evacuate', rolloutsDuringMaintenance: 'Wait' };
     const { policy, sources } = configured(spec);
-    const off = {
-      onDeleteEnabled: true,
-      partitionDriver: 'moco',
-      inPlaceEnabled: true,
-      nodeMaintenanceEnabled: false,
-    } as const;
+    const off = { ...allOn, nodeMaintenanceEnabled: false };
     expect(settingsWithoutEffect('OnDelete', off, sources, true, true)).to.deep.equal([
       { field: 'nodeMaintenance', gate: 'NodeMaintenance' },
       { field: 'rolloutsDuringMaintenance', gate: 'NodeMaintenance' },
     ]);
     const ignored = { nodeMaintenance: 'Ignore', rolloutsDuringMaintenance: 'Proceed' };
     expect(policyForMode(policy, 'OnDelete', true, off)).to.include(ignored);
-    expect(policyForMode(policy, 'OnDelete', true, { ...off, nodeMaintenanceEnabled: true })).to.include(spec);
-    expect(policyForMode(policy, 'Partition', true, { ...off, nodeMaintenanceEnabled: true })).to.include(ignored);
+    expect(policyForMode(policy, 'OnDelete', true, allOn)).to.include(spec);
+    expect(policyForMode(policy, 'Partition', true, allOn)).to.include(ignored);
   });
 
   it('has waits for long writes while MySQL is not asked', () => {
     const { sources } = configured({ longWriteGraceSeconds: 5, longWritePolicy: 'Hold' });
-    const all = {
-      onDeleteEnabled: true,
-      partitionDriver: 'moco',
-      inPlaceEnabled: true,
-      nodeMaintenanceEnabled: true,
-    } as const;
-    expect(settingsWithoutEffect('OnDelete', all, sources, true, false)).to.deep.equal([
+    expect(settingsWithoutEffect('OnDelete', allOn, sources, true, false)).to.deep.equal([
       { field: 'longWriteGraceSeconds', gate: 'ReplicationFacts' },
       { field: 'longWritePolicy', gate: 'ReplicationFacts' },
     ]);
-    expect(settingsWithoutEffect('OnDelete', all, sources, true, true)).to.deep.equal([]);
+    expect(settingsWithoutEffect('OnDelete', allOn, sources, true, true)).to.deep.equal([]);
   });
 
   it('do not reach the decision if MOCO drives', () => {
     const { policy } = configured(everything);
-    expect(policyForMode(policy, 'MOCO', false, { inPlaceEnabled: true, nodeMaintenanceEnabled: true })).to.deep.equal({
+    expect(policyForMode(policy, 'MOCO', false, allOn)).to.deep.equal({
       ...defaultPolicy,
       mode: 'MOCO',
       progressDeadlineSeconds: 700,
       failoverGraceSeconds: 200,
     });
-    expect(
-      policyForMode(policy, 'Partition', false, { inPlaceEnabled: true, nodeMaintenanceEnabled: true }),
-    ).to.deep.equal({
+    expect(policyForMode(policy, 'Partition', false, allOn)).to.deep.equal({
       ...policy,
       mode: 'Partition',
       nodeMaintenance: 'Ignore',

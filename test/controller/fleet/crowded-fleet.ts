@@ -12,14 +12,14 @@ import {
   podDisruptionBudgets,
   pods,
 } from '../../../src/kube/resource.ts';
-import { clusterKind } from '../../../src/moco/names.ts';
-import { addWholeCluster, renamed } from '../../cli/whole-clusters.ts';
 import { FakeWorld, settle } from '../../kube/fake-world.ts';
 import { jobLabels } from '../../support/moco/names.ts';
 import { Process, type Surroundings } from '../bench.ts';
 import { FakeMembers, FakeMysql, FakePrometheus, FakeReplicas } from '../fake-servers.ts';
 import { pod, revisionAfter } from '../moco-objects.ts';
 import { ObjectServer, type Patch, type Raw } from '../object-server.ts';
+import { addWholeCluster, renamed } from '../whole-clusters.ts';
+import { switchOver } from '../whole-rollout.ts';
 
 /** What keeps a cluster waiting, and the rule that reports it. */
 export const obstacles = {
@@ -191,21 +191,10 @@ export class CrowdedFleet implements Surroundings {
           const made = renamed(pod(ordinal, { revision: revisionAfter, at }), name) as Raw;
           this.server.create(pods, { ...made, spec: { ...(made['spec'] as Patch), nodeName: nodeOf(name, ordinal) } });
         } else if (metadata.annotations?.['moco.cybozu.com/demote'] === 'true') {
-          this.#switchOver(name, ordinal);
+          switchOver(this, ordinal, (ordinal + 1) % 3, name);
         }
       }
     }
-  }
-
-  #switchOver(name: string, from: number): void {
-    const to = (from + 1) % 3;
-    const role = (ordinal: number, is: string): void =>
-      void this.server.change(pods, `moco-${name}-${ordinal}`, {
-        metadata: { labels: { 'moco.cybozu.com/role': is }, annotations: { 'moco.cybozu.com/demote': null } },
-      });
-    this.server.change(clusterKind, name, { status: { currentPrimaryIndex: to } });
-    role(to, 'primary');
-    role(from, 'replica');
   }
 
   #setting(name: string, spec: RolloutSpec): void {

@@ -496,13 +496,6 @@ describe('the interval of a fleet', () => {
     expect(watched.fleet.factsFor('b', 'OnDelete', 'r').fleetInterval?.flag).to.equal('--disruption-interval');
   });
 
-  it('does not get shorter if the clock goes back', () => {
-    const watched = new Watched({ disruptionIntervalSeconds: 60 });
-    watched.rolls('a', step('evict', 'ReplicaHealthy', 90));
-    watched.now = 0;
-    expect(watched.left('b')).to.equal(60);
-  });
-
   it('is over in its time after the clock has gone back', () => {
     const watched = new Watched({ disruptionIntervalSeconds: 60 });
     watched.rolls('a', step('evict', 'ReplicaHealthy', 90));

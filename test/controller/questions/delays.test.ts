@@ -102,17 +102,6 @@ describe('the controller before a switchover', () => {
     await passes(bench, program, 2);
     expect(bench.steps).to.deep.equal(['demote 0']);
   });
-
-  it('asks before it lowers the partition past the primary', async () => {
-    const bench = new Bench();
-    for (const ordinal of [2, 1]) bench.replace(ordinal);
-    bench.atPartition(1);
-    bench.replicas.says(member(1), { kind: 'delay', seconds: 41 });
-    const program = bench.start({ mode: 'Partition' });
-    await passes(bench, program, 12);
-    expect(bench.steps).to.deep.equal([]);
-    expect(bench.status.hold?.rule).to.equal('ReplicasBehind');
-  });
 });
 
 describe("a reading of a replica's agent", () => {

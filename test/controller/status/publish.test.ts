@@ -55,8 +55,9 @@ describe('publishing the status', () => {
     const [bench, program] = begin();
     bench.server.refuse('POST', /\/eviction$/, 403, 'Forbidden');
     await pass(bench, program);
-    expect(bench.status.lastStep?.result).to.match(/^refused/);
+    expect(bench.status.lastStep?.result).to.match(/^refused: .*403/);
     expect(bench.status.intent).to.equal(undefined);
+    expect(bench.steps, 'nothing had to be made void').to.deep.equal([]);
   });
 
   it('puts what changes within a second of the first change into one write, and asks to be called for it', async () => {

@@ -26,6 +26,8 @@ export const examples: Examples<Exclude<keyof typeof participating, keyof typeof
       'moco-test-2 is updated, but does not participate: container mysqld is waiting (CrashLoopBackOff, 7 restarts)',
       { member: 2, wait: { for: 'role' } },
       'moco-test-2 is updated, but MOCO has not set its role yet',
+      { member: 2, wait: { for: 'sidecars', containers: ['slow-log'] } },
+      'moco-test-2 is updated, but slow-log is not ready yet',
     ],
   },
   AwaitingResize: {

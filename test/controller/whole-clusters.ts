@@ -2,16 +2,8 @@ import { type RolloutSpec, rolloutKind } from '../../src/api/rollout.ts';
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
 import { podDisruptionBudgets, pods, statefulSets } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
-import {
-  budget,
-  containersOf,
-  mysqlCluster,
-  pod,
-  revisionAfter,
-  revisionBefore,
-  statefulSet,
-} from '../controller/moco-objects.ts';
-import type { ObjectServer } from '../controller/object-server.ts';
+import { budget, containersOf, mysqlCluster, pod, revisionAfter, revisionBefore, statefulSet } from './moco-objects.ts';
+import type { ObjectServer } from './object-server.ts';
 
 /** A healthy cluster with everything that belongs to it, every member of which may be stale. */
 export interface WholeCluster {
@@ -21,6 +13,8 @@ export interface WholeCluster {
   readonly stale?: boolean;
   /** The last member crashes at the update revision. */
   readonly crashing?: boolean;
+  /** It has a MySQLRollout. */
+  readonly rollout?: boolean;
   readonly spec?: RolloutSpec;
   readonly status?: RolloutStatus;
 }
@@ -32,14 +26,14 @@ interface Named {
 /** Creates its objects. */
 export function addWholeCluster(
   server: ObjectServer,
-  { name, labels = {}, replicas = 3, stale = true, crashing = false, spec = {}, status = {} }: WholeCluster,
+  { name, labels = {}, replicas = 3, stale = true, crashing = false, rollout = true, spec, status }: WholeCluster,
 ): void {
   const revision = stale ? revisionBefore : revisionAfter;
   const cluster = renamed(mysqlCluster({ replicas }), name) as Named;
   const metadata = { ...cluster.metadata, name, namespace: 'default', labels };
   const { uid } = server.create(clusterKind, { ...cluster, metadata }).metadata;
   const ownerReferences = [{ kind: clusterKind.kind, name, uid, controller: true }];
-  server.create(rolloutKind, { metadata: { name, namespace: 'default', ownerReferences }, spec, status });
+  if (rollout) server.create(rolloutKind, { metadata: { name, namespace: 'default', ownerReferences }, spec, status });
   server.create(statefulSets, renamed(statefulSet({ replicas, current: revision }), name));
   if (replicas > 1) server.create(podDisruptionBudgets, renamed(budget(), name));
   for (let ordinal = 0; ordinal < replicas; ordinal += 1) {
