@@ -4,7 +4,6 @@ import { until } from '../control-plane/until.ts';
 
 const root = '/sys/fs/cgroup';
 const controllersOfNodes = ['cpuset', 'cpu', 'io', 'memory', 'pids'];
-/** A process that was killed leaves its cgroup a moment later. */
 /** At a time, so that the kernel finds something to take back. */
 const keptOfMemory = 0.9;
 const mostSteps = 50;

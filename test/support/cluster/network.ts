@@ -63,11 +63,6 @@ export async function reconnectPods(node: Namespaces): Promise<void> {
   await node.runInNetwork('nft', `delete table inet ${podsTable}`);
 }
 
-/** As if its cable were pulled, and put in again. */
-export async function setCable(controlPlane: Namespaces, number: number, state: 'up' | 'down'): Promise<void> {
-  await controlPlane.runInNetwork('ip', 'link', 'set', `node${number}`, state);
-}
-
 /** As if its cable carried so many bytes a second towards the node, or `null`: as many as it can. */
 export async function setRate(controlPlane: Namespaces, number: number, bytesPerSecond: number | null): Promise<void> {
   const qdisc = ['qdisc', bytesPerSecond === null ? 'delete' : 'replace', 'dev', `node${number}`, 'root'];

@@ -13,7 +13,6 @@ import {
   cutOffPods,
   reconnectPods,
   reconnectToApiServer,
-  setCable,
   setRate,
 } from './network.ts';
 import { containerdConfiguration, kubeletConfiguration, podNetwork, registries } from './node-files.ts';
@@ -146,15 +145,6 @@ export class ClusterNode {
     return reconnectPods(this.namespaces);
   }
 
-  /** Neither it nor its pods reach anything beyond it. */
-  unplug(): Promise<void> {
-    return setCable(this.#options.controlPlane, this.#options.number, 'down');
-  }
-
-  plugIn(): Promise<void> {
-    return setCable(this.#options.controlPlane, this.#options.number, 'up');
-  }
-
   /** What comes from elsewhere comes at that rate; `null`: as fast as it can. */
   limitCable(bytesPerSecond: number | null): Promise<void> {
     return setRate(this.#options.controlPlane, this.#options.number, bytesPerSecond);
@@ -177,11 +167,6 @@ export class ClusterNode {
   /** containerd's own tool, in the namespace of Kubernetes' containers. Resolves to its output. */
   ctr(...flags: readonly string[]): Promise<string> {
     return this.namespaces.run(this.#options.programs.ctr, '--namespace', 'k8s.io', ...flags);
-  }
-
-  /** Path of the whole output of a server. */
-  logFile(server: ServerName): string {
-    return join(this.directory, `${server}.log`);
   }
 
   #start(name: ServerName, flags: readonly string[], environment: NodeJS.ProcessEnv = {}): SupervisedProcess {

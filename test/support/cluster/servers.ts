@@ -91,15 +91,6 @@ export class ClusterServers {
     this.#start('coredns', ['-conf', await this.#writeCorefile(kubeconfigs.coredns)]);
   }
 
-  /** Path of the whole output of a server. */
-  logFile(server: ServerName): string {
-    return join(this.#directory, `${server}.log`);
-  }
-
-  async killApiServer(): Promise<void> {
-    await this.#servers.get('kube-apiserver')?.stop();
-  }
-
   async close(): Promise<void> {
     const stopped = [...this.#servers.values()].map((server) => server.stop());
     await this.namespaces.close();

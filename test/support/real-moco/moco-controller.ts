@@ -110,11 +110,6 @@ export class MocoController {
     return this.#process?.pid;
   }
 
-  /** Its whole output, of every process. */
-  get logFile(): string {
-    return this.#program.logFile;
-  }
-
   get log(): string {
     return this.#process?.log ?? '';
   }
@@ -125,13 +120,8 @@ export class MocoController {
     this.#process = null;
   }
 
-  /** To a process that runs, such as SIGSTOP and SIGCONT. */
-  signal(signal: NodeJS.Signals): void {
-    this.#process?.signal(signal);
-  }
-
-  /** Starts it, again where it was killed, with more flags. Resolves once it leads and its webhooks answer. */
-  async start(more: readonly string[] = []): Promise<void> {
+  /** Starts it, again where it was killed. Resolves once it leads and its webhooks answer. */
+  async start(): Promise<void> {
     const { client, guard } = this.#options;
     // Avoids waiting for the expiry of the previous lease.
     await client.remove(leases, { namespace: mocoNamespace, name: leaseName }, {}).catch((error: unknown) => {
@@ -141,7 +131,7 @@ export class MocoController {
     const started = new SupervisedProcess({
       name: 'moco-controller',
       command,
-      flags: [...flags, ...more],
+      flags,
       logFile,
       guard,
       environment: { ...process.env, POD_NAMESPACE: mocoNamespace, KUBECONFIG: kubeconfig },
