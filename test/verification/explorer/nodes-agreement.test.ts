@@ -71,7 +71,7 @@ function disagreement(seen: readonly string[]): readonly string[] {
 const events: Readonly<Record<string, (story: PodStory) => void>> = {
   'mysqld is killed and stays away': (story) => story.fault('mysqld', 'dead'),
   'mysqld crashes again and again': (story) => {
-    story.serves = false;
+    story.mysqldServes = false;
     story.fault('mysqld', 'crashLoop');
   },
   'mysqld lags behind': (story) => story.fault('mysqld', 'notReady'),
@@ -79,8 +79,8 @@ const events: Readonly<Record<string, (story: PodStory) => void>> = {
   'a sidecar crashes again and again': (story) => story.fault('slow-log', 'crashLoop'),
   'everything is well again': (story) => {
     story.faults = { ...story.faults, containers: {} };
-    story.pass(5);
-    story.serves = true;
+    story.pass(5000);
+    story.mysqldServes = true;
   },
   'the node is lost': (story) => {
     story.faults = { ...story.faults, nodeLost: true };
@@ -89,9 +89,8 @@ const events: Readonly<Record<string, (story: PodStory) => void>> = {
     story.faults = { ...story.faults, nodeLost: false };
   },
   'the pod is deleted, and another one is made': (story) => {
-    story.serves = false;
-    story.delete();
-    story.pass(5);
+    story.mysqldServes = false;
+    story.askDeletion().pass(5000);
     story.create();
   },
 };
@@ -99,11 +98,11 @@ const events: Readonly<Record<string, (story: PodStory) => void>> = {
 function reported(names: readonly string[]): PodStory {
   const story = new PodStory();
   story.create();
-  story.pass(120);
+  story.pass(120_000);
   story.seen.splice(0, story.seen.length - 1);
   for (const name of names) {
     events[name]?.(story);
-    story.pass(30);
+    story.pass(30_000);
   }
   return story;
 }

@@ -5,32 +5,26 @@ import { objectFacts } from '../../../src/moco/cluster-facts.ts';
 import { projectPod } from '../../../src/moco/pod-projection.ts';
 import { projectCluster } from '../../../src/moco/projections.ts';
 import { mysqlCluster } from '../../controller/moco-objects.ts';
-import { type ContainerFault, noPodFaults, type PodFaults } from '../../support/nodes/faults.ts';
-import { kubeletStep } from '../../support/nodes/kubelet.ts';
 import type { Pod } from '../../support/nodes/objects.ts';
-import type { PodMemory } from '../../support/nodes/pod-memory.ts';
-import { defaultSettings } from '../../support/nodes/settings.ts';
-import type { PodWrite } from '../../support/nodes/write.ts';
+import { PodStage } from '../../support/nodes/pod-stage.ts';
 
 const began = Date.UTC(2026, 0, 1);
-const settings = { ...defaultSettings, tolerationMilliseconds: 20_000, backOffMilliseconds: 1_000 };
 
 /** One pod of the stand-in for nodes, with what this program's own classifier says of it whenever it is written. */
-export class PodStory {
+export class PodStory extends PodStage {
   /** Every state that the pod was seen in, in order, each once in a row. */
   readonly seen: string[] = [];
-  faults: PodFaults = noPodFaults;
-  /** MOCO has configured it, and its source answers. */
-  serves = true;
-  #pod: Pod | null = null;
-  #memory: PodMemory | null = null;
-  #now = 0;
   #made = 0;
-  readonly #ages = new Ages({ monotonic: () => this.#now, wall: () => began + this.#now });
+  readonly #ages = new Ages({ monotonic: () => this.now, wall: () => began + this.now });
+
+  constructor() {
+    super(null, { tolerationMilliseconds: 20_000, backOffMilliseconds: 1_000 });
+    this.onVersion = (pod) => this.#look(pod);
+  }
 
   create(): void {
     this.#made++;
-    this.#pod = {
+    this.pod = {
       metadata: {
         namespace: 'ns',
         name: 'moco-test-1',
@@ -44,77 +38,16 @@ export class PodStory {
       },
       spec: { containers: ['mysqld', 'agent', 'slow-log'].map((name) => ({ name, image: `${name}:1` })) },
     };
-    this.#look();
   }
 
-  delete(): void {
-    if (this.#pod === null) return;
-    const deletionTimestamp = new Date(began + this.#now + 300_000).toISOString();
-    this.#pod = {
-      ...this.#pod,
-      metadata: { ...this.#pod.metadata, deletionTimestamp, deletionGracePeriodSeconds: 300 },
-    };
-    this.#look();
+  override pass(milliseconds: number): this {
+    super.pass(milliseconds);
+    this.#look(this.pod);
+    return this;
   }
 
-  fault(container: string, fault: ContainerFault | null): void {
-    const { [container]: _, ...others } = this.faults.containers;
-    this.faults = { ...this.faults, containers: fault === null ? others : { ...others, [container]: fault } };
-  }
-
-  /** Lets everything happen that happens within so many seconds. */
-  pass(seconds: number): void {
-    const end = this.#now + seconds * 1000;
-    for (;;) {
-      const wait = this.#step();
-      if (wait === null || this.#now + wait > end) break;
-      this.#now += wait;
-      this.#look();
-    }
-    this.#now = end;
-    this.#look();
-  }
-
-  #step(): number | null {
-    if (this.#pod === null) return null;
-    const { memory, writes, requeueAfterMilliseconds } = kubeletStep({
-      pod: this.#pod,
-      memory: this.#memory,
-      faults: this.faults,
-      settings,
-      now: { monotonicMilliseconds: this.#now, wallMilliseconds: began + this.#now },
-      mysqldServes: this.serves,
-      address: '127.0.1.7',
-      nodes: ['node-a'],
-    });
-    for (const write of writes) this.#perform(write);
-    this.#memory = memory;
-    return writes.length > 0 && requeueAfterMilliseconds === null ? 0 : requeueAfterMilliseconds;
-  }
-
-  #perform(write: PodWrite): void {
-    const pod = this.#pod;
-    if (pod === null) return;
-    switch (write.verb) {
-      case 'bind':
-        this.#pod = { ...pod, spec: { ...pod.spec, nodeName: write.node } };
-        break;
-      case 'patchStatus': {
-        const { conditions = [] } = write.status;
-        const types = new Set(conditions.map(({ type }) => type));
-        const kept = (pod.status?.conditions ?? []).filter(({ type }) => !types.has(type));
-        this.#pod = { ...pod, status: { ...pod.status, ...write.status, conditions: [...kept, ...conditions] } };
-        break;
-      }
-      case 'delete':
-        if (write.graceSeconds === null) this.delete();
-        else this.#pod = null;
-    }
-    this.#look();
-  }
-
-  #look(): void {
-    const state = this.#pod === null ? 'missing' : this.#classified(this.#pod);
+  #look(pod: Pod | null): void {
+    const state = pod === null ? 'missing' : this.#classified(pod);
     if (this.seen.at(-1) !== state) this.seen.push(state);
   }
 
