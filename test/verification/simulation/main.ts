@@ -70,7 +70,6 @@ async function playMany(): Promise<boolean> {
   const cpuMilliseconds = (user + system) / 1000 / Math.max(1, tally.rollouts);
   if (wantsFaults) console.log(faultTables(tally.strikes));
   console.log(tally.situationLines.join('\n'));
-  console.log(['steps of the program:', ...tally.deeds.lines].join('\n'));
   const { races, stuck, disruptions, needless, longestWindowMilliseconds } = tally;
   console.log(
     `${disruptions} disruptions, ${needless} needless; ${stuck} rollouts that never ended; ${races} races, the longest window ${longestWindowMilliseconds.toFixed(0)} ms`,

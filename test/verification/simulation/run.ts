@@ -5,7 +5,6 @@ import type { LostMember } from '../witness/lost-members.ts';
 import type { Measures } from '../witness/measures.ts';
 import { isUpdated, participates } from '../witness/member.ts';
 import type { Moment } from '../witness/moment.ts';
-import type { StepRecord } from '../witness/step-log.ts';
 import type { Finding } from '../witness/witness.ts';
 import type { Circumstances } from './circumstances.ts';
 import type { Scenario } from './draw.ts';
@@ -23,8 +22,6 @@ export interface Outcome {
   readonly violations: readonly Finding[];
   readonly races: readonly Finding[];
   readonly measures: Measures;
-  /** The steps of the program, and what came of each. */
-  readonly deeds: readonly StepRecord[];
   /** Members whose pods another client deleted while they were held, and how many got their revision back. */
   readonly lost: readonly LostMember[];
   readonly restored: number;
@@ -95,7 +92,6 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
     violations: findings.filter(({ kind }) => kind === 'violation'),
     races: findings.filter(({ kind }) => kind === 'race'),
     measures,
-    deeds: witness.steps(key, beganAt),
     lost,
     restored,
     strikes: simulation.strikes,

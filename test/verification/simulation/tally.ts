@@ -1,4 +1,3 @@
-import { DeedCosts } from './deed-costs.ts';
 import { allStrikes, type Fault, faults, type Strike } from './faults.ts';
 import type { Outcome } from './run.ts';
 import { isFailure } from './shrink.ts';
@@ -25,7 +24,6 @@ export class Tally {
   restored = 0;
   /** Histories. */
   runs = 0;
-  readonly deeds = new DeedCosts();
   readonly situations: Partial<Record<Situation, number>> = {};
   readonly strikes: Partial<Record<Strike, number>> = {};
 
@@ -35,7 +33,6 @@ export class Tally {
     if (outcome === null) return;
     this.runs += 1;
     for (const found of outcome.situations) this.situations[found] = (this.situations[found] ?? 0) + 1;
-    for (const deed of outcome.deeds) this.deeds.add(deed);
     this.rollouts += outcome.rollouts;
     this.steps += outcome.steps;
     this.violations += outcome.violations.length;

@@ -18,11 +18,7 @@ function replaced(scene: Scene, ordinal: number): void {
   scene.pod(ordinal, { uid: 'successor', revision: 'new' });
 }
 
-const effectsIn = (scene: Scene): readonly string[] =>
-  scene.witness
-    .steps(cluster, 0)
-    .flatMap(({ effects }) => effects)
-    .toSorted();
+const effectsIn = (scene: Scene): readonly string[] => scene.witness.effects(cluster).toSorted();
 
 describe('the effects of a step that the objects show:', () => {
   it('a replica that works is evicted', () => {
@@ -111,21 +107,6 @@ describe('the effects of a step that the objects show:', () => {
     scene.pod(2, { terminating: true });
     scene.gone(2);
     expect(effectsIn(scene)).to.deep.equal([]);
-  });
-
-  it('with the time for which the primary had no endpoint, until the next step', () => {
-    const scene = new Scene();
-    scene.restartInPlace(0, 'slow-log');
-    scene.pod(0, { ready: false, restarts: 1 });
-    scene.wait(7_000);
-    scene.pod(0, { restarts: 1 });
-    scene.wait(7_000);
-    scene.take('evict', 2);
-    scene.pod(0, { ready: false });
-    scene.wait(2_000);
-    scene.pod(0);
-    const seconds = scene.witness.steps(cluster, 0).map((step) => step.secondsWithoutPrimaryEndpoint);
-    expect(seconds).to.deep.equal([7, 2]);
   });
 });
 

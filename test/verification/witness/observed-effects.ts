@@ -1,7 +1,6 @@
-import { annotationOn, demoteAnnotation, mysqldContainer } from '../../../src/moco/names.ts';
+import { annotationOn, demoteAnnotation, mysqldContainer, roleLabel } from '../../../src/moco/names.ts';
 import type { Disruption } from './disruption.ts';
-import { serviceOf } from './endpoints.ts';
-import { isPrimary, isTerminating, participates, revisionOf, runs, updateRevisionOf } from './member.ts';
+import { isPrimary, isReady, isTerminating, participates, revisionOf, runs, updateRevisionOf } from './member.ts';
 import { type Member, type Moment, nothing } from './moment.ts';
 import type { WitnessedContainer } from './objects.ts';
 
@@ -154,6 +153,16 @@ const startedAnything = (member: Member): boolean =>
   [...containersOf(member), ...(member.pod.status?.initContainerStatuses ?? [])].some(
     ({ state }) => state?.running !== undefined || state?.terminated !== undefined,
   );
+
+/**
+ * The Service, by the role label that it selects, to whose endpoints a pod belongs: it is ready and labelled. `null` for
+ * none.
+ */
+function serviceOf(member: Member): 'primary' | 'replica' | null {
+  const role = member.pod.metadata.labels?.[roleLabel];
+  const isEndpoint = isReady(member) && !isTerminating(member) && (role === 'primary' || role === 'replica');
+  return isEndpoint ? role : null;
+}
 
 const leads = ({ cluster }: Moment, ordinal: number): boolean =>
   (cluster?.status?.currentPrimaryIndex ?? 0) === ordinal;

@@ -1,5 +1,4 @@
 import type { Disruption } from './disruption.ts';
-import { millisecondsWithoutPrimaryEndpoint } from './endpoints.ts';
 import type { Moment } from './moment.ts';
 import { type ObservedEffect, ObservedEffects, undeclared } from './observed-effects.ts';
 
@@ -11,16 +10,6 @@ interface Entry {
   readonly effects: ObservedEffects;
   /** What the program said of it; `null` if it says nothing. */
   readonly declared: readonly string[] | null;
-}
-
-/** One step of the program, and what came of it. */
-export interface StepRecord {
-  readonly verb: Disruption['verb'];
-  readonly ordinal: number;
-  readonly atMilliseconds: number;
-  readonly effects: readonly ObservedEffect[];
-  /** For how long, until the next step, new connections to the primary were refused. */
-  readonly secondsWithoutPrimaryEndpoint: number;
 }
 
 /** The steps of the program in one cluster, each with its effects. */
@@ -53,16 +42,7 @@ export class StepLog {
     });
   }
 
-  /** Steps since a time, with what the moments show of them. */
-  records(moments: readonly Moment[], sinceMilliseconds: number): readonly StepRecord[] {
-    const last = moments.at(-1)?.atMilliseconds ?? 0;
-    return this.#entries.flatMap(({ step, effects }, index) => {
-      const { verb, ordinal, atMilliseconds } = step;
-      if (atMilliseconds < sinceMilliseconds) return [];
-      const next = this.#entries[index + 1]?.step.atMilliseconds ?? last;
-      const ends = Math.min(next, atMilliseconds + longestMilliseconds);
-      const without = millisecondsWithoutPrimaryEndpoint(moments, atMilliseconds, ends);
-      return [{ verb, ordinal, atMilliseconds, effects: effects.found, secondsWithoutPrimaryEndpoint: without / 1000 }];
-    });
+  get effects(): readonly ObservedEffect[] {
+    return this.#entries.flatMap(({ effects }) => effects.found);
   }
 }

@@ -15,8 +15,9 @@ import { type LostMember, LostMembers } from './lost-members.ts';
 import { type Measures, measure } from './measures.ts';
 import { hasResourcesOf, isUpdated, isWell, revisionOf, runsImageOf, updateRevisionOf } from './member.ts';
 import { type Change, clusterOf, type Member, type Moment } from './moment.ts';
+import type { ObservedEffect } from './observed-effects.ts';
 import { SecondRestarts } from './second-restarts.ts';
-import { StepLog, type StepRecord } from './step-log.ts';
+import { StepLog } from './step-log.ts';
 import { Verification } from './verification.ts';
 
 /**
@@ -214,9 +215,9 @@ export class Witness {
     return { ...measure(moments, sinceMilliseconds), disruptions: own.length, needless: this.#needless };
   }
 
-  /** What the program has done to a cluster since a moment, and what came of it. */
-  steps(cluster: string, sinceMilliseconds: number): readonly StepRecord[] {
-    return this.#stepsOf(cluster).records(this.#chronicleOf(cluster).moments, sinceMilliseconds);
+  /** Of every step of the program in a cluster. */
+  effects(cluster: string): readonly ObservedEffect[] {
+    return this.#stepsOf(cluster).effects;
   }
 
   /**
