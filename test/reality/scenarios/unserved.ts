@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { agentContainer } from '../../../src/moco/names.ts';
 import { blockApplier } from '../load/table.ts';
-import { DepartureWatch } from './departure-watch.ts';
 import { othersOnlyRun, primaryMoves } from './moments.ts';
-import { isServing, type RealityCluster } from './reality-cluster.ts';
 import { failing, type Scenario, usual } from './scenario.ts';
 import { onDelete, type Way } from './way.ts';
 
@@ -67,17 +65,5 @@ export const unserved: readonly Scenario[] = [
       await othersOnlyRun(cluster, null);
       await cluster.setImage(cluster.bed.images.second);
     },
-    meanwhile: watchDepartures,
   },
 ];
-
-/** Rejects as soon as members go together, or a replica goes while nobody leads. */
-async function watchDepartures(cluster: RealityCluster): Promise<void> {
-  const { updateRevision } = cluster.sight;
-  const watch = new DepartureWatch();
-  const end = cluster.onSight((sight) => watch.see(sight));
-  const isOver = (sight: Parameters<typeof isServing>[0]): boolean =>
-    watch.complaint !== null || (sight.updateRevision !== updateRevision && isServing(sight));
-  await cluster.until('every member to be back at the new revision', isOver).finally(end);
-  if (watch.complaint !== null) throw new Error(`Expected the primary to go alone, then replicas: ${watch.complaint}`);
-}
