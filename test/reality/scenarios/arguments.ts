@@ -15,25 +15,20 @@ import { others, undisturbed } from './undisturbed.ts';
 import { unserved } from './unserved.ts';
 
 export interface RealityOptions {
-  /** Left out: see {@link scenariosOf}. */
+  /** Left out: {@link scenarios}. */
   readonly only?: readonly Scenario[];
   readonly runs: number;
-  /** How many rollouts, each with a scenario that is drawn; left out: every scenario is played. */
-  readonly random?: number;
   /** How many rollouts at a time: more than one share the machine, and are not measured. */
   readonly sideBySide: number;
   /** How many nodes there are. */
   readonly nodes: number;
-  /** Those of the same size begin together, and suffer the same: to compare them. */
-  readonly together?: true;
   /** Where everything that was seen is kept. */
   readonly output?: string;
   readonly record?: string;
 }
 
-const troubles: readonly Scenario[] = [...onNodes, ...imagesOnNodes, ...podsOnNodes];
-
-const scenarios: readonly Scenario[] = [
+/** Those that are played without `--only`. */
+export const scenarios: readonly Scenario[] = [
   ...undisturbed,
   ...disturbed,
   ...unserved,
@@ -41,7 +36,9 @@ const scenarios: readonly Scenario[] = [
   ...inPlace,
   ...mysqlFacts,
   ...fetchedImages,
-  ...troubles,
+  ...onNodes,
+  ...imagesOnNodes,
+  ...podsOnNodes,
   ...others,
 ];
 /** They are played only by name: they need more nodes. */
@@ -59,11 +56,6 @@ export const realityCommand = (): Command =>
     .option('--only <scenarios>', 'these scenarios, separated by commas', chosen)
     .option('--runs <number>', `how often each is played, from 1 to ${mostRuns}`, wholeNumber(1, mostRuns), 1)
     .option(
-      '--random <number>',
-      'so many rollouts, each with a scenario that is drawn from those of --only, or from all that happens to nodes, images and pods; SEED=S draws the same',
-      wholeNumber(1, mostRuns),
-    )
-    .option(
       '--side-by-side <number>',
       `so many at a time, from 1 to ${mostSideBySide}; only one at a time is a measurement`,
       wholeNumber(1, mostSideBySide),
@@ -76,19 +68,11 @@ export const realityCommand = (): Command =>
       usualNodes,
     )
     .option(
-      '--together',
-      'those of the same size begin at the same moment, as many as there are: a comparison on a busy machine',
-    )
-    .option(
       '--output <directory>',
       'where timelines, Events, metrics and logs of each rollout are kept (default: in .cache/reality-runs)',
     )
     .addOption(recordFlag())
     .addHelpText('after', () => `\n${help()}`);
-
-/** Without `--only` every one, or of random ones those in which something happens to nodes, images and pods. */
-export const scenariosOf = ({ only, random }: RealityOptions): readonly Scenario[] =>
-  only ?? (random === undefined ? scenarios : troubles);
 
 function chosen(only: string): readonly Scenario[] {
   return only.split(',').map((name) => {

@@ -4,27 +4,23 @@ import { Recording } from '../../../hack/bench/record/record.ts';
 import { textOf } from '../../../hack/bench/record/table.ts';
 import { interruption } from '../../../hack/program/interruption.ts';
 import { runProgram } from '../../../hack/program/run-program.ts';
-import { Chance } from '../../verification/simulation/chance.ts';
 import { runWhereItCan } from '../requirements.ts';
-import { type RealityOptions, realityCommand, scenariosOf } from './arguments.ts';
+import { type RealityOptions, realityCommand, scenarios } from './arguments.ts';
 import type { Played } from './play.ts';
 import { Playing } from './playing.ts';
 import { scenarioTable, shortTable, wayTable } from './results.ts';
 import { withSurroundings } from './surroundings.ts';
-import { randomTurnsOf, roundsOf, turnsOf } from './turns.ts';
+import { turnsOf } from './turns.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const mostMembers = 5;
 
 await runProgram(realityCommand(), (options: RealityOptions) =>
-  runWhereItCan(atATime(options) * mostMembers, () => run(options)),
+  runWhereItCan(options.sideBySide * mostMembers, () => run(options)),
 );
 
 async function run(options: RealityOptions): Promise<void> {
-  const { runs, random, output, record, sideBySide, nodes, together } = options;
-  const scenarios = scenariosOf(options);
-  const seed = process.env['SEED'] || String(Date.now() % 1_000_000);
-  if (random !== undefined) say(`SEED=${seed}`);
+  const { only = scenarios, runs, output, record, sideBySide, nodes } = options;
   const recording = new Recording(basename(record ?? 'reality.json', '.json'));
   const folder = output ?? join(root, '.cache/reality-runs', new Date().toISOString().replaceAll(':', '-'));
   const interrupted = interruption();
@@ -45,9 +41,7 @@ async function run(options: RealityOptions): Promise<void> {
         },
         onFailure: (sentence) => failures.push(sentence),
       });
-      if (together) for (const round of roundsOf(scenarios, runs)) await playing.together(round);
-      else if (random !== undefined) await playing.inTurn(randomTurnsOf(scenarios, random, new Chance(seed)), 1);
-      else await playing.inTurn(turnsOf(scenarios, runs), sideBySide);
+      await playing.inTurn(turnsOf(only, runs), sideBySide);
       interrupted.signal.throwIfAborted();
     },
     { nodes },
@@ -61,12 +55,6 @@ async function run(options: RealityOptions): Promise<void> {
   const count = failed.length + failures.length;
   say(`${all.length - failed.length} passed, ${count} failed`);
   if (count > 0) throw new Error('Expected every scenario to pass.');
-}
-
-/** How many clusters there are at the same time, at most. */
-function atATime(options: RealityOptions): number {
-  const { runs, sideBySide, together } = options;
-  return together ? Math.max(...roundsOf(scenariosOf(options), runs).map((round) => round.length)) : sideBySide;
 }
 
 function tablesOf(all: readonly Played[]) {

@@ -18,7 +18,7 @@ export interface PlayingOptions {
   readonly onFailure: (sentence: string) => void;
 }
 
-/** Plays turns, a few at a time or several from the same moment on. */
+/** Plays turns, a few at a time. */
 export class Playing {
   readonly #options: PlayingOptions;
 
@@ -38,13 +38,6 @@ export class Playing {
       await one(turn);
       if (!this.#options.signal.aborted) await this.#options.surroundings.bed.restore();
     }
-  }
-
-  /** All of them, from the moment when every cluster serves. */
-  async together(turns: readonly Turn[]): Promise<void> {
-    const all = await Promise.all(turns.map((turn) => this.#prepare(turn)));
-    const prepared = all.filter((one) => one !== null);
-    await Promise.all(prepared.map((one) => this.#play(one)));
   }
 
   /** `null`: there is nothing to be played. */
