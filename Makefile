@@ -190,7 +190,7 @@ mutate: node_modules ## Before a release: try every small change of src/core and
 mutate-sample: node_modules ## Try 200 small changes of all of src, within 15 minutes, and list the survivors in hack/mutate/survivors.md
 	@$(NODE) hack/mutate/main.ts --sample 200 --minutes 15
 
-soak: node_modules control-plane real-moco ## What takes longer than `make test` may: slow rollouts, more states, 100,000 histories (long)
+soak: node_modules control-plane real-moco ## What takes longer than `make test` may: more states, 100,000 histories (long)
 	@$(NODE) hack/run-tests.ts test/soak/*.test.ts
 	@$(MAKE) --no-print-directory mutate-sample
 	@STATES=300000 $(NODE) hack/run-tests.ts test/verification/explorer/folding.test.ts test/verification/explorer/base.test.ts
