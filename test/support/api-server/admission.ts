@@ -132,16 +132,8 @@ function withRollingUpdate(object: StoredObject, rollingUpdate: { readonly parti
 /** A RollingUpdate without a partition gets 0. */
 function defaulted(object: StoredObject): StoredObject {
   const { type, rollingUpdate } = strategyOf(object);
-  if (type !== 'RollingUpdate' || record(rollingUpdate)['partition'] !== undefined) return withVersions(object);
-  return withVersions(withRollingUpdate(object, { partition: 0 }));
-}
-
-/** Every `fieldRef` of the template has an `apiVersion`. */
-function withVersions(object: StoredObject): StoredObject {
-  const template = JSON.stringify(record(object['spec'])['template'], (field, value: unknown) =>
-    field === 'fieldRef' ? { apiVersion: 'v1', ...record(value) } : value,
-  );
-  return { ...object, spec: { ...record(object['spec']), template: JSON.parse(template) as Json } };
+  if (type !== 'RollingUpdate' || record(rollingUpdate)['partition'] !== undefined) return object;
+  return withRollingUpdate(object, { partition: 0 });
 }
 
 /** MOCO's ValidatingAdmissionPolicy: evictions pass, deletions don't. `null` if the request is allowed. */

@@ -1,6 +1,6 @@
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { policyKind } from '../../../src/api/rollout-policy.ts';
-import { cronJobs, jobs, path, persistentVolumeClaims, pods, statefulSets } from '../../../src/kube/resource.ts';
+import { cronJobs, jobs, path, pods, statefulSets } from '../../../src/kube/resource.ts';
 import {
   annotationOn,
   clusteringStoppedAnnotation,
@@ -14,7 +14,7 @@ import {
 } from '../../../src/moco/names.ts';
 import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import { dailyWindow } from '../../support/daily-window.ts';
-import { dataVolume, jobLabels } from '../../support/moco/names.ts';
+import { jobLabels } from '../../support/moco/names.ts';
 import { timestamp } from '../../support/moment.ts';
 import { isOpen } from '../witness/maintenance.ts';
 import type { WitnessedWindow } from '../witness/objects.ts';
@@ -103,13 +103,6 @@ function growVolumes(simulation: Simulation, size: string): boolean {
     return { ...template, spec: { ...spec, resources: { requests: { storage: size } } } };
   });
   return patchCluster(simulation, { spec: { volumeClaimTemplates: grown } });
-}
-
-/** Its pod keeps it. */
-export function deleteClaim(simulation: Simulation, ordinal: number): boolean {
-  const { namespace } = simulation;
-  const name = `${dataVolume}-${podName(ordinal)}`;
-  return asked(simulation, { method: 'DELETE', path: path(persistentVolumeClaims, { namespace, name }), body: {} });
 }
 
 /** A pod without an owner is not deleted: the next StatefulSet adopts it. */

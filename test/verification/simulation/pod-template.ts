@@ -13,8 +13,6 @@ export interface Wanted {
   cpu?: string;
   /** Of each member, the one of pods that fetch images for the cluster. */
   preflightLabel?: string;
-  /** A variable from the pod's own fields, without the `apiVersion` that the API server adds. */
-  fieldRef?: boolean;
   /** No two members are on one node. */
   apart?: boolean;
 }
@@ -38,10 +36,9 @@ const affinity = {
 };
 
 export function podTemplateOf(wanted: Wanted): Json {
-  const { image, label, sidecar, cpu, preflightLabel: like, fieldRef, apart } = wanted;
+  const { image, label, sidecar, cpu, preflightLabel: like, apart } = wanted;
   const resources = { limits: { cpu, memory: '1Gi' }, requests: { cpu: '500m', memory: '1Gi' } };
-  const env = [{ name: 'POD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }];
-  const mysqld = { name: mysqldContainer, image, ...(cpu !== undefined && { resources }), ...(fieldRef && { env }) };
+  const mysqld = { name: mysqldContainer, image, ...(cpu !== undefined && { resources }) };
   const labels = {
     ...(label !== undefined && { [userLabel]: label }),
     ...(like !== undefined && { [preflightLabel]: like }),
