@@ -1,11 +1,10 @@
 import { expect } from 'chai';
-import { cronJobs, path, podDisruptionBudgets, statefulSets } from '../../../src/kube/resource.ts';
+import { podDisruptionBudgets, statefulSets } from '../../../src/kube/resource.ts';
 import { clusterKind, mysqldContainer } from '../../../src/moco/names.ts';
 import type { OnDeleteKeeper } from '../../support/api-server/admission.ts';
 import { record } from '../../support/api-server/stored-object.ts';
 import { prefixedName } from '../../support/moco/names.ts';
-import { fault } from './acts-of-nodes.ts';
-import { asked, beginBackup, setImage } from './acts-of-people.ts';
+import { beginBackup, setImage } from './acts-of-people.ts';
 import { plainCircumstances } from './circumstances.ts';
 import type { Scenario } from './draw.ts';
 import type { Happening, Together } from './happening.ts';
@@ -13,34 +12,18 @@ import { run } from './run.ts';
 import { clusterName, Simulation, soleNamespace } from './simulation.ts';
 
 const forEver = 10 * 3600_000;
-/** A failover of the slowest possible MOCO takes less. */
 const patienceMilliseconds = 180_000;
-const budgetPath = path(podDisruptionBudgets, { namespace: soleNamespace, name: prefixedName(clusterName) });
 
-/** A cluster at OnDelete, and this program down for good. */
-async function started(onDeleteKeeper: OnDeleteKeeper): Promise<Simulation> {
+/** A cluster at OnDelete, this program down for good, and moco-controller restarted after that. */
+async function withoutUs(onDeleteKeeper: OnDeleteKeeper): Promise<Simulation> {
   const simulation = new Simulation({ ...plainCircumstances, onDeleteKeeper, backups: true });
   await simulation.start();
   for (const process of simulation.processes) process.crash('was uninstalled', forEver);
-  return simulation;
-}
-
-/** moco-controller restarted after that. */
-async function withoutUs(onDeleteKeeper: OnDeleteKeeper): Promise<Simulation> {
-  const simulation = await started(onDeleteKeeper);
   simulation.moco.stop({ otherReplica: false });
   await simulation.clock.runUntil(() => false, 5_000);
   simulation.moco.start();
   await simulation.clock.runUntil(() => false, 5_000);
   return simulation;
-}
-
-const primaryIndex = ({ cluster }: Simulation): unknown => record(cluster?.['status'])['currentPrimaryIndex'];
-
-function killPrimary(simulation: Simulation): void {
-  expect(fault(simulation, { ordinal: 0, container: mysqldContainer, forMilliseconds: forEver }, 'dead')).to.equal(
-    true,
-  );
 }
 
 function strategy({ server }: Simulation): unknown {
@@ -107,28 +90,6 @@ describe('a failover whose candidate has received more than it has applied', () 
 });
 
 describe('moco-controller, restarted while this program is down,', () => {
-  describe('beside a webhook that fails closed (which is why there is none)', () => {
-    it('writes nothing after the StatefulSet', async () => {
-      const simulation = await withoutUs('failingWebhook');
-      const { store } = simulation.server;
-      for (const job of store.all(cronJobs)) {
-        const target = path(cronJobs, { namespace: soleNamespace, name: job.metadata.name });
-        asked(simulation, { method: 'DELETE', path: target, body: {} });
-      }
-      asked(simulation, { method: 'DELETE', path: budgetPath, body: {} });
-      await simulation.clock.runUntil(() => false, patienceMilliseconds);
-      expect([...store.all(cronJobs), ...store.all(podDisruptionBudgets)]).to.deep.equal([]);
-      expect(simulation.isTrue('ReconcileSuccess')).to.equal(false);
-    });
-
-    it('fails over if it was not restarted, since it still manages what it has reconciled', async () => {
-      const simulation = await started('failingWebhook');
-      killPrimary(simulation);
-      const moved = await simulation.clock.runUntil(() => primaryIndex(simulation) !== 0, patienceMilliseconds);
-      expect(moved).to.equal(true);
-    });
-  });
-
   for (const keeper of ['policy', 'webhook'] as const) {
     describe(`beside ${keeper === 'policy' ? 'the admission policy' : 'the webhook that is done without'}`, () => {
       it('reconciles: a new template arrives, and the cluster counts as reconciled', async () => {
