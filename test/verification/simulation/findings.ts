@@ -113,23 +113,6 @@ export const findings = {
       { atMilliseconds: 20_682, what: { kind: 'watchStalls', plural: null, process: null, forMilliseconds: 32_239 } },
     ],
   },
-  'counts no switchover as failed that another template has made pointless': {
-    circumstances: { ...plainCircumstances, seed: '1', ...quick },
-    plan: [
-      { atMilliseconds: 0, what: { kind: 'rollOut', image: 'mysql:8.4.3' } },
-      {
-        atMilliseconds: 0,
-        what: {
-          kind: 'atWrite',
-          process: 0,
-          writes: 3,
-          to: 'pod',
-          when: 'after',
-          what: { kind: 'rollOut', image: 'mysql:8.4.5' },
-        },
-      },
-    ],
-  },
   'does not let an eviction end that the API server had begun when its author died': {
     circumstances: { ...plainCircumstances, seed: '1', ...quick },
     plan: [

@@ -93,7 +93,6 @@ export interface WitnessedSettings extends WitnessedObject {
   readonly status?: {
     readonly rollout?: {
       readonly revision: string;
-      readonly tries?: { readonly count?: number };
       readonly failing?: { readonly ordinal: number; readonly message: string };
     };
     readonly intent?: {
@@ -104,7 +103,6 @@ export interface WitnessedSettings extends WitnessedObject {
       /** What the program says that the step does. */
       readonly effects?: readonly string[];
     };
-    readonly settings?: { readonly switchoverTimeoutSeconds?: { readonly value?: unknown } };
   };
   readonly spec?: {
     readonly paused?: boolean;

@@ -6,7 +6,6 @@ import { Chronicle } from './chronicle.ts';
 import { DataOfMembers } from './data.ts';
 import type { Demotions } from './demotions.ts';
 import type { Disruption } from './disruption.ts';
-import { FailedTries } from './failed-tries.ts';
 import { isAskedOf } from './law.ts';
 import { laws } from './laws.ts';
 import { isRequested } from './laws-of-restoring.ts';
@@ -75,8 +74,6 @@ export class Witness {
   /** When its times begin, since 1970. */
   readonly #epochMilliseconds: number;
   /** By cluster. */
-  readonly #failedTries = new Map<string, FailedTries>();
-  /** By cluster. */
   readonly #blame = new Map<string, Blame>();
   /** By cluster. */
   readonly #steps = new Map<string, StepLog>();
@@ -115,11 +112,6 @@ export class Witness {
       this.object('effects', text, change.atMilliseconds);
     }
     for (const text of this.#blameOf(cluster).observe(change)) this.object('blame', text, change.atMilliseconds);
-    if (change.kind === 'MySQLRollout') {
-      for (const text of this.#failedTriesOf(cluster).observe(moment)) {
-        this.object('tries', text, change.atMilliseconds);
-      }
-    }
     if (change.kind === 'Pod') this.#noteProof(cluster, moment);
     this.#secondRestartsOf(cluster).observe(moment);
     const { verification, members, data } = this.#lostOf(cluster);
@@ -262,12 +254,6 @@ export class Witness {
     const blame = this.#blame.get(cluster) ?? new Blame();
     this.#blame.set(cluster, blame);
     return blame;
-  }
-
-  #failedTriesOf(cluster: string): FailedTries {
-    const tries = this.#failedTries.get(cluster) ?? new FailedTries();
-    this.#failedTries.set(cluster, tries);
-    return tries;
   }
 
   #chronicleOf(cluster: string): Chronicle {
