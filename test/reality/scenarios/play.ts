@@ -37,22 +37,12 @@ const minReadySeconds = 5;
 /** The user of this program in the audit log. */
 const controllerUser = 'system:serviceaccount:moco-rollout-system:moco-rollout';
 
-/** A scenario with a cluster that serves. */
-export interface Prepared {
-  readonly scenario: Scenario;
-  readonly cluster: RealityCluster;
-  readonly load: ClusterLoad;
-  /** Where all that is seen of it goes. */
-  readonly directory: string;
-}
-
 /** Makes its cluster, in a namespace of its own. */
-export async function prepare(
+async function prepare(
   surroundings: Surroundings,
   scenario: Scenario,
   namespace: string,
-  directory: string,
-): Promise<Prepared> {
+): Promise<{ readonly cluster: RealityCluster; readonly load: ClusterLoad }> {
   const { members, way, spec, writers } = scenario;
   const cluster = await RealityCluster.create(surroundings, { namespace, members, way, spec });
   try {
@@ -60,7 +50,7 @@ export async function prepare(
     // Under load members of a new cluster are ready earlier by a minute.
     const load = await cluster.startLoad(writers);
     await cluster.untilAtRest();
-    return { scenario, cluster, load, directory };
+    return { cluster, load };
   } catch (error) {
     await cluster.remove().catch(() => undefined);
     throw error;
@@ -68,7 +58,13 @@ export async function prepare(
 }
 
 /** Plays a scenario, and writes all that was seen of it into its directory. */
-export async function play({ scenario, cluster, load, directory }: Prepared): Promise<Played> {
+export async function play(
+  surroundings: Surroundings,
+  scenario: Scenario,
+  namespace: string,
+  directory: string,
+): Promise<Played> {
+  const { cluster, load } = await prepare(surroundings, scenario, namespace);
   const run = await RunDirectory.open(directory, cluster.bed);
   let gaps: GapsByKind = { kept: [], fresh: [] };
   try {

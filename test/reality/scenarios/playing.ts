@@ -3,7 +3,7 @@ import PQueue from 'p-queue';
 import type { Say } from '../../../hack/program/progress.ts';
 import { roughly } from '../../../hack/program/progress.ts';
 import { inWords } from './expectations.ts';
-import { type Played, type Prepared, play, prepare } from './play.ts';
+import { type Played, play } from './play.ts';
 import type { Surroundings } from './reality-cluster.ts';
 import type { Turn } from './turns.ts';
 
@@ -28,44 +28,27 @@ export class Playing {
 
   /** So many at a time, each as soon as there is room; then those that have to be alone. */
   async inTurn(turns: readonly Turn[], atATime: number): Promise<void> {
-    const one = async (turn: Turn): Promise<void> => {
-      const prepared = await this.#prepare(turn);
-      if (prepared !== null) await this.#play(prepared);
-    };
     const queue = new PQueue({ concurrency: atATime });
-    await queue.addAll(turns.filter(({ scenario }) => !scenario.isAlone).map((turn) => () => one(turn)));
+    await queue.addAll(turns.filter(({ scenario }) => !scenario.isAlone).map((turn) => () => this.#play(turn)));
     for (const turn of turns.filter(({ scenario }) => scenario.isAlone)) {
-      await one(turn);
+      await this.#play(turn);
       if (!this.#options.signal.aborted) await this.#options.surroundings.bed.restore();
     }
   }
 
-  /** `null`: there is nothing to be played. */
-  async #prepare({ scenario, name }: Turn): Promise<Prepared | null> {
-    const { surroundings, folder, say, signal } = this.#options;
-    if (signal.aborted) return null;
+  async #play({ scenario, name }: Turn): Promise<void> {
+    const { surroundings, folder, say, signal, onPlayed, onFailure } = this.#options;
+    if (signal.aborted) return;
     say(`${scenario.title} ...`);
-    return prepare(surroundings, scenario, name, join(folder, name)).catch((error: unknown) => {
-      this.#fail(scenario.title, error);
-      return null;
-    });
-  }
-
-  async #play(prepared: Prepared): Promise<void> {
-    const { say, onPlayed } = this.#options;
     try {
-      const played = await play(prepared);
+      const played = await play(surroundings, scenario, name, join(folder, name));
       say(lineOf(played));
       await onPlayed(played);
     } catch (error) {
-      this.#fail(prepared.scenario.title, error);
+      const sentence = `${scenario.title}: ${error instanceof Error ? error.message : String(error)}`;
+      say(`  ${sentence}`);
+      onFailure(sentence);
     }
-  }
-
-  #fail(title: string, error: unknown): void {
-    const sentence = `${title}: ${error instanceof Error ? error.message : String(error)}`;
-    this.#options.say(`  ${sentence}`);
-    this.#options.onFailure(sentence);
   }
 }
 
