@@ -1,12 +1,10 @@
 import { expect } from 'chai';
-import { rolloutKind } from '../../src/api/rollout.ts';
 import { persistentVolumeClaims, podDisruptionBudgets, pods } from '../../src/kube/resource.ts';
 import { configMaps } from '../support/config-maps.ts';
 import { dataVolume } from '../support/moco/names.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
-import { isReady, isUpdated } from './rollout-members.ts';
 
 const newImage = 'mysql:8.4.9';
 
@@ -62,33 +60,6 @@ describe('facts that are not what they look like, with moco-controller 0.36', ()
     expect(left).to.equal(foreign.metadata.uid);
     await cluster.kubectl('delete', 'pod', cluster.podName(7), '--grace-period=0', '--force');
     await cluster.completes();
-  });
-
-  scenario('a pod that its node ended is no evidence against the revision', {}, async (cluster) => {
-    await cluster.setting({ pinnedMembers: [{ ordinal: 1, reason: 'a person looks at it' }] });
-    await cluster.setImage(newImage);
-    const { metadata } = await cluster.pod(2, 'is updated and works', (pod) => isUpdated(cluster, pod) && isReady(pod));
-    const status = {
-      phase: 'Failed',
-      reason: 'NodeShutdown',
-      message: 'Pod was terminated in response to imminent node shutdown.',
-    };
-    await cluster.kubectl(
-      'patch',
-      'pod',
-      cluster.podName(2),
-      '--subresource=status',
-      '--type=merge',
-      '-p',
-      JSON.stringify({ status }),
-    );
-    await cluster.pod(2, 'has another pod that works', (pod) => pod.metadata.uid !== metadata.uid && isReady(pod));
-    await cluster.setting({ pinnedMembers: null });
-    await cluster.completes();
-    const failing = cluster
-      .versions(rolloutKind)
-      .map(([, object]) => (object as { status?: { rollout?: { failing?: unknown } } }).status?.rollout?.failing);
-    expect(failing.filter((one) => one !== undefined)).to.deep.equal([]);
   });
 });
 

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../src/api/rollout.ts';
-import { mysqldContainer } from '../../src/moco/names.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
@@ -31,34 +30,7 @@ describe('a revision that fails, with moco-controller 0.36', () => {
     await cluster.setImage(goodImage);
     await cluster.completes();
   });
-
-  scenario('in a sidecar, which is named, while mysqld serves', {}, async (cluster) => {
-    await withSidecar(cluster, 'pmm:missing');
-    const { rollout } = await cluster.until('the revision fails', (moment) =>
-      moment.rollout?.status?.hold?.rule === 'UpdateRevisionFailing' ? moment : undefined,
-    );
-    expect(rollout?.status?.hold?.message).to.match(
-      /fails on moco-x-2: container pmm is waiting \((ErrImagePull|ImagePullBackOff)\)/,
-    );
-    expect(cluster.now.pods.filter((pod) => isUpdated(cluster, pod))).to.have.length(1);
-    await withSidecar(cluster, 'pmm:2');
-    await cluster.completes();
-  });
 });
-
-const withSidecar = (cluster: RolloutCluster, image: string): Promise<void> =>
-  cluster.patch({
-    spec: {
-      podTemplate: {
-        spec: {
-          containers: [
-            { name: mysqldContainer, image: goodImage },
-            { name: 'pmm', image },
-          ],
-        },
-      },
-    },
-  });
 
 const messagesOf = (cluster: RolloutCluster): readonly (string | undefined)[] =>
   cluster
