@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { preflightLabel } from '../../src/moco/names.ts';
 import { until } from '../support/control-plane/until.ts';
-import { printedVersion } from '../support/nodes/run-once.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
 import { wholeRollout } from './rollout-story.ts';
@@ -52,19 +51,5 @@ describe('images that are fetched before any member is replaced', () => {
       nodes.map(({ version }) => version),
       'the tag says it',
     ).to.deep.equal(nodes.map(() => undefined));
-  });
-
-  scenario('have mysqld say its version where their tag does not', {}, async (cluster) => {
-    await allow(cluster);
-    await cluster.setting({ preflight: 'Nodes' });
-    await cluster.setImage('mysql:stable');
-    await cluster.completes();
-    expect(await stepsOf(cluster)).to.deep.equal(wholeRollout);
-    const { nodes = [] } = cluster.now.rollout?.status?.preflight ?? {};
-    expect(nodes.length).to.be.at.least(1);
-    expect(nodes.map(({ result, version }) => [result, version])).to.deep.equal(
-      nodes.map(() => ['Fetched', printedVersion]),
-    );
-    expect(await nothingIsLeft(cluster)).to.equal(true);
   });
 });
