@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
+import { apiVersion } from '../../src/kube/resource.ts';
 import { configDirectory } from '../config/manifests.ts';
 import { until } from '../support/control-plane/until.ts';
+import { accessWith, type Connected } from '../support/object-client.ts';
 import { freshNamespace, useOwnControlPlane } from './control-plane-fixture.ts';
 
 const window = (schedule: string) => ({ schedule, duration: '4h' });
@@ -100,17 +103,25 @@ const casesWithDefaults: typeof cases = {
 
 describe('the policy of MySQLRollouts', () => {
   const controlPlane = useOwnControlPlane();
+  const access = new Map<Person | 'admin', Connected>();
   let namespace: string;
   let made = 0;
 
   before(async () => {
     namespace = await freshNamespace(controlPlane(), 'settings');
+    access.set('admin', accessWith(controlPlane().adminKubeconfig));
+    for (const person of Object.keys(people) as readonly Person[])
+      access.set(person, accessWith(await controlPlane().kubeconfigForUser(person, ['people'])));
     await kubectl('apply', '-f', join(configDirectory, 'users'));
     await bind();
     await until('the policy settings.moco-rollout.io is in force', async () => {
       const refused = await change('editor', null, { approvedRevision: 'x' });
       return refused?.includes('the verb approve') ?? false;
     });
+  });
+
+  after(async () => {
+    for (const { connection } of access.values()) await connection.close();
   });
 
   async function bind(): Promise<void> {
@@ -176,7 +187,7 @@ describe('the policy of MySQLRollouts', () => {
   });
 
   it('lets the garbage collector delete one that asks for approvals', async () => {
-    const name = await create({ primaryUpdatePolicy: 'Manual' });
+    const { name } = (await create('admin', { primaryUpdatePolicy: 'Manual' })).metadata;
     const collector = 'system:serviceaccount:kube-system:generic-garbage-collector';
     const groups = ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:masters'];
     const as = [`--as=${collector}`, ...groups.map((group) => `--as-group=${group}`)];
@@ -199,37 +210,29 @@ describe('the policy of MySQLRollouts', () => {
 
   /** What the API server refuses with, or `null`. */
   async function change(person: Person, before: object | null, after: object | null): Promise<string | null> {
-    const name = before === null ? nextName() : await create(before);
-    const as = `--as=${person}`;
-    const changed =
-      after === null
-        ? kubectl('delete', 'mysqlrollout', name, as)
-        : before === null
-          ? kubectl('create', '-f', await controlPlane().fileOf(rollout(name, after)), as)
-          : kubectl('replace', '-f', await controlPlane().fileOf(rollout(name, after)), as);
-    return changed.then(
+    const found = before === null ? null : await create('admin', before);
+    return changed(person, found, after).then(
       () => null,
       (error: Error) => error.message,
     );
   }
 
-  async function create(spec: object): Promise<string> {
-    const name = nextName();
-    await kubectl('create', '-f', await controlPlane().fileOf(rollout(name, spec)));
-    return name;
+  function changed(person: Person, found: MySQLRollout | null, spec: object | null): Promise<unknown> {
+    if (found === null) return create(person, spec ?? {});
+    const { client } = of(person);
+    const place = { namespace, name: found.metadata.name };
+    if (spec === null) return client.remove(rolloutKind, place);
+    return client.replace(rolloutKind, place, { ...found, spec });
   }
 
-  function nextName(): string {
+  function create(person: Person | 'admin', spec: object): Promise<MySQLRollout> {
     made += 1;
-    return `r-${made}`;
+    const metadata = { name: `r-${made}`, namespace };
+    const body = { apiVersion: apiVersion(rolloutKind), kind: rolloutKind.kind, metadata, spec };
+    return of(person).client.create(rolloutKind, { namespace }, body);
   }
 
-  const rollout = (name: string, spec: object) => ({
-    apiVersion: 'moco-rollout.io/v1alpha1',
-    kind: 'MySQLRollout',
-    metadata: { name, namespace },
-    spec,
-  });
+  const of = (person: Person | 'admin'): Connected => access.get(person) ?? expect.fail(`no access of ${person}`);
 
   const kubectl = (...args: readonly string[]): Promise<string> => controlPlane().kubectl('-n', namespace, ...args);
 });
