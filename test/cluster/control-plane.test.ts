@@ -102,16 +102,16 @@ describe('the control plane', () => {
   });
 });
 
+/** In turn, on one. */
 describe('a separate control plane', () => {
   let controlPlane: ControlPlane;
-  let unexpected: string[];
+  const unexpected: string[] = [];
 
-  beforeEach(async () => {
-    unexpected = [];
+  before(async () => {
     controlPlane = await startControlPlane({ onUnexpectedExit: (explanation) => unexpected.push(explanation) });
   });
 
-  afterEach(() => controlPlane.stop());
+  after(() => controlPlane?.stop());
 
   it('can stop its API server and start it again under the same address, with all objects and the audit log', async () => {
     const { server } = controlPlane;
