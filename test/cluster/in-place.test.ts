@@ -5,7 +5,8 @@ import { installComponent } from '../support/stage/component.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { ownScene, useRollouts } from './rollout-fixture.ts';
 
-const gates = '--feature-gates=UpdateStrategyOnDelete=true,InPlaceUpdate=true';
+/** With NodeMaintenance the controller uses its right to watch nodes, and nothing here changes by it. */
+const gates = '--feature-gates=UpdateStrategyOnDelete=true,InPlaceUpdate=true,NodeMaintenance=true';
 const scene = ownScene({}, [gates], (cluster) => cluster.isTaken());
 const sidecar = { name: 'user-sidecar', image: 'example/sidecar:1' };
 const mysqld = { name: mysqldContainer, image: 'mysql:8.4.8' };
