@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { podDisruptionBudgets } from '../../src/kube/resource.ts';
 import { mysqldContainer, strategyLabel } from '../../src/moco/names.ts';
 import { until } from '../support/control-plane/until.ts';
-import type { MySQLCluster, Pod, PodTemplateSpec, StatefulSet } from '../support/moco/objects.ts';
+import type { MySQLCluster, Pod } from '../support/moco/objects.ts';
 import { patienceMilliseconds } from '../support/patience.ts';
 import type { Stage } from '../support/stage/stage.ts';
 import { withPolicy } from './real-moco-admission.ts';
@@ -10,6 +10,7 @@ import { realMocoScene } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { sharedFlags, useRollouts } from './rollout-fixture.ts';
 import { conditionOf } from './rollout-history.ts';
+import { imageOf } from './rollout-members.ts';
 
 // What moco-controller does with an adopted cluster while this program is gone.
 
@@ -76,7 +77,7 @@ export async function reconciles(cluster: RolloutCluster): Promise<void> {
     const condition = conditionOf(now, 'ReconcileSuccess');
     return condition?.status === 'True' && condition.observedGeneration === now?.metadata.generation;
   });
-  await cluster.until('MOCO writes the template', ({ statefulSet }) => mysqldImage(statefulSet) === newImage);
+  await cluster.until('MOCO writes the template', ({ statefulSet }) => imageOf(statefulSet) === newImage);
   await cluster.until('MOCO writes the budget', ({ budgets }) => budgets.length === 1);
 }
 
@@ -102,8 +103,3 @@ export async function primaryDies(
 export const isRunning = ({ status }: Pod): boolean =>
   status?.containerStatuses?.some(({ name, state }) => name === mysqldContainer && state?.running !== undefined) ??
   false;
-
-export function mysqldImage(object: StatefulSet | Pod | null): string | undefined {
-  const spec = (object as { spec?: { template?: { spec: PodTemplateSpec } } & Partial<PodTemplateSpec> } | null)?.spec;
-  return (spec?.template?.spec ?? spec)?.containers?.find(({ name }) => name === mysqldContainer)?.image;
-}

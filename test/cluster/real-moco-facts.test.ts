@@ -3,7 +3,6 @@ import { persistentVolumeClaims, podDisruptionBudgets, pods } from '../../src/ku
 import { configMaps } from '../support/config-maps.ts';
 import { dataVolume } from '../support/moco/names.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
-import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
 
 const newImage = 'mysql:8.4.9';
@@ -21,12 +20,12 @@ describe('facts that are not what they look like, with moco-controller 0.36', ()
       metadata: { name },
       spec: { accessModes: ['ReadWriteOnce'], resources },
     });
-    const { uid } = podOf(cluster, 2).metadata;
+    const { uid } = cluster.podNow(2).metadata;
     await cluster.setImage(newImage);
     await cluster.until('the hold is about the claim', ({ rollout }) =>
       rollout?.status?.hold?.message?.includes(`its claim ${name}`),
     );
-    expect(podOf(cluster, 2).metadata.uid).to.equal(uid);
+    expect(cluster.podNow(2).metadata.uid).to.equal(uid);
     expect((await cluster.steps()).filter((step) => step.endsWith(' 2'))).to.deep.equal([]);
   });
 
@@ -43,7 +42,7 @@ describe('facts that are not what they look like, with moco-controller 0.36', ()
   });
 
   scenario('a pod with the labels of a member that the StatefulSet does not own is left alone', {}, async (cluster) => {
-    const { labels } = podOf(cluster, 2).metadata;
+    const { labels } = cluster.podNow(2).metadata;
     // The StatefulSet controller adopts a pod that has no controller.
     const { metadata: owner } = await cluster.make(configMaps, { metadata: { name: 'somebody' } });
     const { name, uid } = owner;
@@ -62,9 +61,3 @@ describe('facts that are not what they look like, with moco-controller 0.36', ()
     await cluster.completes();
   });
 });
-
-function podOf(cluster: RolloutCluster, ordinal: number) {
-  const pod = cluster.now.pods.find(({ metadata }) => metadata.name === cluster.podName(ordinal));
-  if (pod === undefined) throw new Error(`expected the pod ${cluster.podName(ordinal)}, got none`);
-  return pod;
-}

@@ -61,7 +61,7 @@ describe('members whose pods another client deletes, with moco-controller 0.36',
     await cluster.setting({ pinnedMembers: [{ ordinal: 1, reason: 'a debugger is attached to it' }] });
     await cluster.setImage(newImage);
     await cluster.holds('PrimaryWaitsForPinned');
-    const before = podOf(cluster, 1);
+    const before = cluster.podNow(1);
     cluster.slowNodes({ initMilliseconds: 30_000 });
     await forceDeleted(cluster, 1);
     await cluster.pod(1, 'is created at the update revision', (pod) => isUpdated(cluster, pod));
@@ -87,18 +87,12 @@ async function comesBackAsItWas(cluster: RolloutCluster, ordinal: number, take: 
   const before = cluster.now.pods;
   const others = (pods: readonly Pod[]): readonly string[] =>
     pods.filter(({ metadata }) => metadata.name !== cluster.podName(ordinal)).map(({ metadata }) => metadata.uid);
-  const revision = revisionOf(podOf(cluster, ordinal));
-  const { uid } = podOf(cluster, ordinal).metadata;
+  const revision = revisionOf(cluster.podNow(ordinal));
+  const { uid } = cluster.podNow(ordinal).metadata;
   await take(cluster, ordinal);
   const pod = await cluster.pod(ordinal, 'is another pod and works', (one) => one.metadata.uid !== uid && isReady(one));
   expect(revisionOf(pod)).to.equal(revision);
   expect(others(cluster.now.pods)).to.have.members(others(before));
-}
-
-function podOf(cluster: RolloutCluster, ordinal: number): Pod {
-  const pod = cluster.now.pods.find(({ metadata }) => metadata.name === cluster.podName(ordinal));
-  if (pod === undefined) throw new Error(`expected the pod ${cluster.podName(ordinal)}, got none`);
-  return pod;
 }
 
 const revisionOf = ({ metadata }: Pod): string | undefined => metadata.labels?.[revisionHashLabel];

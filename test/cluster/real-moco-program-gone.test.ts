@@ -1,16 +1,9 @@
 import { expect } from 'chai';
-import {
-  failsOver,
-  isRunning,
-  mysqldImage,
-  newImage,
-  programGone,
-  reconciles,
-  useAdoptedCluster,
-} from './moco-without-program.ts';
+import { failsOver, isRunning, newImage, programGone, reconciles, useAdoptedCluster } from './moco-without-program.ts';
 import { withAbsentWebhook, withPolicy } from './real-moco-admission.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { judged } from './rollout-fixture.ts';
+import { imageOf } from './rollout-members.ts';
 
 describe('moco-controller 0.36, restarted while this program is down', () => {
   const { stage, cluster: adopted, programBack } = useAdoptedCluster();
@@ -49,5 +42,5 @@ async function loweredByMoco(cluster: RolloutCluster): Promise<void> {
     const { partition = 3 } = statefulSet?.spec.updateStrategy?.rollingUpdate ?? {};
     return partition < 3;
   });
-  await cluster.pod(2, 'has the new image and works', (pod) => mysqldImage(pod) === newImage && isRunning(pod));
+  await cluster.pod(2, 'has the new image and works', (pod) => imageOf(pod) === newImage && isRunning(pod));
 }

@@ -3,9 +3,8 @@ import { preflightLabel } from '../../src/moco/names.ts';
 import { until } from '../support/control-plane/until.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
-import { wholeRollout } from './rollout-story.ts';
+import { controllerUser, wholeRollout } from './rollout-story.ts';
 
-const controller = 'system:serviceaccount:moco-rollout-system:moco-rollout';
 const selector = `--selector=${preflightLabel}`;
 
 /** Whether the controller has deleted every pod of a preflight. */
@@ -21,7 +20,7 @@ async function allow(cluster: RolloutCluster): Promise<void> {
   await cluster.kubectl('apply', '-k', 'config/preflight');
   const may = ['auth', 'can-i', 'create', 'mysqlrollouts.moco-rollout.io', '--subresource=preflight'];
   await until('it has the right', async () =>
-    (await cluster.kubectl(...may, `--as=${controller}`).catch(String)).startsWith('yes'),
+    (await cluster.kubectl(...may, `--as=${controllerUser}`).catch(String)).startsWith('yes'),
   );
 }
 
