@@ -3,7 +3,6 @@ import { podDisruptionBudgets } from '../../src/kube/resource.ts';
 import { mysqldContainer, strategyLabel } from '../../src/moco/names.ts';
 import { until } from '../support/control-plane/until.ts';
 import type { MySQLCluster, Pod } from '../support/moco/objects.ts';
-import { patienceMilliseconds } from '../support/patience.ts';
 import type { Stage } from '../support/stage/stage.ts';
 import { withPolicy } from './real-moco-admission.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
@@ -16,11 +15,10 @@ import { imageOf } from './rollout-members.ts';
 
 export const newImage = 'mysql:8.4.9';
 
-export interface AdoptedCluster {
+interface AdoptedCluster {
   readonly stage: () => Stage;
   /** A new one for each test. */
   readonly cluster: () => RolloutCluster;
-  readonly programBack: () => Promise<void>;
 }
 
 /** For use in a `describe`: before each test the program runs and has adopted a cluster beside moco-controller. */
@@ -53,7 +51,6 @@ export function useAdoptedCluster(): AdoptedCluster {
       if (cluster === null) throw new Error('Expected the cluster to be used in a test, it was before');
       return cluster;
     },
-    programBack,
   };
 }
 
@@ -81,11 +78,6 @@ export async function reconciles(cluster: RolloutCluster): Promise<void> {
   await cluster.until('MOCO writes the budget', ({ budgets }) => budgets.length === 1);
 }
 
-export async function failsOver(cluster: RolloutCluster): Promise<void> {
-  const { index, failover } = await primaryDies(cluster, patienceMilliseconds);
-  expect(await failover, 'the primary after a failover').to.not.equal(index);
-}
-
 /** Resolves to who was primary, and to who is as soon as that changes or after some time. */
 export async function primaryDies(
   cluster: RolloutCluster,
@@ -100,6 +92,6 @@ export async function primaryDies(
   return { index, failover: moved.catch(() => undefined).then(() => primary(cluster.now)) };
 }
 
-export const isRunning = ({ status }: Pod): boolean =>
+const isRunning = ({ status }: Pod): boolean =>
   status?.containerStatuses?.some(({ name, state }) => name === mysqldContainer && state?.running !== undefined) ??
   false;

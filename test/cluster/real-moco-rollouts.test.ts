@@ -3,29 +3,12 @@ import { mysqldContainer, preventDeleteAnnotation } from '../../src/moco/names.t
 import type { Pod } from '../support/moco/objects.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
 import { useRollouts } from './rollout-fixture.ts';
-import { conditionOf } from './rollout-history.ts';
 import { isReady, isUpdated } from './rollout-members.ts';
 
 const newImage = 'mysql:8.4.9';
 
 describe('rollouts with moco-controller 0.36', () => {
   const { scenario } = useRollouts(realMocoScene);
-
-  scenario('replace an impaired primary first, whose Service is gone already', {}, async (cluster) => {
-    cluster.breakContainer(0, 'slow-log', 'dead');
-    await cluster.until('MOCO calls the cluster neither Available nor Healthy', ({ cluster: now }) => {
-      return ['Available', 'Healthy'].every((type) => conditionOf(now, type)?.status === 'False');
-    });
-    // Else MOCO has three minutes to end what makes it report the cluster so.
-    await cluster.setting({ failoverGraceSeconds: 60 });
-    await cluster.begin();
-    await cluster.setImage(newImage);
-    await cluster.completes();
-    // Whether MOCO fails over before the new pod of the primary serves again is a race, and nothing depends on it.
-    const [first, ...others] = await cluster.steps();
-    expect(first).to.equal('delete 0');
-    expect(others.filter((step) => step.startsWith('evict'))).to.include.members(['evict 1', 'evict 2']);
-  });
 
   scenario(
     'leave a protected replica, which was primary, until MOCO removes the annotation',

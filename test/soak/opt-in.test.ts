@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { policyKind } from '../../src/api/rollout-policy.ts';
 import { strategyLabel } from '../../src/moco/names.ts';
-import type { RolloutCluster } from './rollout-cluster.ts';
-import { judged, ownScene, useRollouts } from './rollout-fixture.ts';
-import { imageOf, isReady } from './rollout-members.ts';
+import type { RolloutCluster } from '../cluster/rollout-cluster.ts';
+import { judged, ownScene, useRollouts } from '../cluster/rollout-fixture.ts';
+import { imageOf, isReady } from '../cluster/rollout-members.ts';
 
 /** MOCO's own order of things, sooner. */
 const soon = { notReconciled: 100, notReady: 200, afterStep: 100, available: 1000 };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { realMocoScene } from './real-moco-fixture.ts';
-import type { RolloutCluster } from './rollout-cluster.ts';
-import { useRollouts } from './rollout-fixture.ts';
+import { realMocoScene } from '../cluster/real-moco-fixture.ts';
+import type { RolloutCluster } from '../cluster/rollout-cluster.ts';
+import { useRollouts } from '../cluster/rollout-fixture.ts';
 
 const newImage = 'mysql:8.4.9';
 
