@@ -50,9 +50,8 @@ describe('a member whose replaced pod could not come back, with a policy', () =>
         `the volume ${volume} rules out every other node that accepts pods`,
     );
     expect(await cluster.steps()).to.deep.equal(['evict 1']);
+    // Others may need it. That the rollout continues then: test/controller/recreatable.test.ts.
     await cluster.kubectl('uncordon', node);
-    await cluster.completes();
-    expect(await cluster.steps()).to.deep.equal(['evict 1', 'evict 2', 'demote 0', 'evict 0', 'promoteRevision']);
     await cluster.kubectl('delete', policyKind.plural, cluster.namespace);
   });
 });
