@@ -52,7 +52,7 @@ const longComputing = [
 
 /** What test files share if they run in the same process. A file shares the resource if it matches the pattern. */
 const shared = {
-  'moco-controller': /\b(realMocoScene|useAdoptedCluster)\b/,
+  'moco-controller': /\b(realMocoScene|useAdoptedCluster|mocoGrounds|sharedInstallation)\b/,
   'the stand-in for MOCO': /\b(useRollouts|useControlPlane)\(\)/,
 };
 

@@ -13,6 +13,8 @@ export interface Ground {
   readonly open: () => Promise<Pick<Installed, 'controlPlane' | 'client'> & Partial<Pick<Stage, 'nodes'>>>;
   /** What of ours is registered as well. */
   readonly registered: readonly Configuration[];
+  /** What of the two is tried there. */
+  readonly ways: readonly AdmissionWay[];
   /** Leaves everything as it was found. */
   readonly leave: () => Promise<void>;
 }
@@ -20,9 +22,17 @@ export interface Ground {
 const realStage = async (): Promise<Stage> => (await realMocoScene.use()()).stage;
 const nothing = async (): Promise<void> => undefined;
 
-/** The same tables hold for both: the stand-in is compared with what it stands for. */
+/**
+ * The same tables hold for both: the stand-in is compared with what it stands for, by the policy alone. How the webhook of
+ * MOCO and our own follow each other is asked of the real one.
+ */
 export const mocoGrounds: Readonly<Record<string, Ground>> = {
-  'the stand-in’s webhook': { open: () => sharedInstallation(true), registered: [], leave: nothing },
+  'the stand-in’s webhook': {
+    open: () => sharedInstallation(true),
+    registered: [],
+    ways: ['policy'],
+    leave: nothing,
+  },
   'the webhook of moco-controller 0.36': {
     open: async () => {
       const stage = await realStage();
@@ -30,6 +40,7 @@ export const mocoGrounds: Readonly<Record<string, Ground>> = {
       return stage;
     },
     registered: [],
+    ways: ['policy', 'webhook'],
     leave: async () => {
       const stage = await realStage();
       await withPolicy(stage.client);
@@ -42,6 +53,7 @@ export const ownGround: Readonly<Record<string, Ground>> = {
   'our webhook for partitions in place of MOCO’s': {
     open: () => sharedInstallation(false),
     registered: ['partition-driver'],
+    ways: ['policy', 'webhook'],
     leave: nothing,
   },
 };

@@ -1,7 +1,8 @@
-import { ApiError } from '../../src/kube/api-error.ts';
-import { path, pods, statefulSets } from '../../src/kube/resource.ts';
+import { ApiError, isNotFound } from '../../src/kube/api-error.ts';
+import { pods, statefulSets } from '../../src/kube/resource.ts';
 import {
   annotationOn,
+  clusterKind,
   clusterNameLabel,
   reconciliationStoppedAnnotation,
   revisionHashLabel,
@@ -10,13 +11,15 @@ import { until } from '../support/control-plane/until.ts';
 import { mergePatch } from '../support/merge-patch.ts';
 import type { MySQLCluster, Pod, StatefulSet } from '../support/moco/objects.ts';
 import { perform } from '../support/moco/perform.ts';
+import { sampleCluster } from '../support/moco/sample.ts';
 import { defaultSettings } from '../support/moco/settings.ts';
 import { statefulSetBody } from '../support/moco/stateful-set.ts';
 import type { Nodes } from '../support/nodes/driver.ts';
 import type { ObjectClient } from '../support/object-client.ts';
-import { createCluster, isGone, list, patch, statefulSet } from './moco-fixture.ts';
 
 type Strategy = StatefulSet['spec']['updateStrategy'];
+
+const namespace = 'default';
 
 /** Of all that share a control plane. */
 let made = 0;
@@ -39,8 +42,9 @@ export class AppliedClusters {
   /** A new one of three replicas; resolves to its name. */
   async make(): Promise<string> {
     const name = `applied-${made++}`;
-    for (const ordinal of [0, 1, 2]) this.#nodes?.neverSchedule('default', `moco-${name}-${ordinal}`);
-    this.#clusters.set(name, await createCluster(this.#client, { name, annotations }));
+    for (const ordinal of [0, 1, 2]) this.#nodes?.neverSchedule(namespace, `moco-${name}-${ordinal}`);
+    const body = sampleCluster({ name, namespace, annotations });
+    this.#clusters.set(name, await this.#client.create<MySQLCluster>(clusterKind, { namespace }, body));
     await this.apply(name);
     return name;
   }
@@ -65,21 +69,27 @@ export class AppliedClusters {
     await perform(this.#client, {
       verb: 'apply',
       kind: 'StatefulSet',
-      namespace: 'default',
-      name: `moco-${name}`,
+      ...placeOf(name),
       body: statefulSetBody(cluster, defaultSettings),
     });
   }
 
   /** Deletes the StatefulSet and leaves its pods, as MOCO does before it applies another volume template. */
   async orphan(name: string): Promise<void> {
-    const place = { namespace: 'default', name: `moco-${name}` };
-    await this.#client.remove(statefulSets, place, { propagationPolicy: 'Orphan' }, { priority: 'disrupt' });
-    await until('the StatefulSet is gone', () => isGone(this.#client, 'StatefulSet', place.name));
+    await this.#client.remove(statefulSets, placeOf(name), { propagationPolicy: 'Orphan' });
+    await until('the StatefulSet is gone', () =>
+      this.read(name).then(
+        () => false,
+        (error: unknown) => {
+          if (isNotFound(error)) return true;
+          throw error;
+        },
+      ),
+    );
   }
 
   read(name: string): Promise<StatefulSet> {
-    return statefulSet(this.#client, name);
+    return this.#client.get<StatefulSet>(statefulSets, placeOf(name), { priority: 'read' });
   }
 
   /** Once the StatefulSet controller has written all that it has to about it. */
@@ -99,8 +109,12 @@ export class AppliedClusters {
 
   /** Its pods, by their names. */
   async pods(name: string): Promise<readonly { readonly uid: string; readonly revision: string | undefined }[]> {
-    const found = await list<Pod>(this.#client, 'Pod', `${clusterNameLabel}=${name}`);
-    return found
+    const { items } = await this.#client.list<{ items: readonly Pod[] }>(
+      pods,
+      { namespace },
+      { query: { labelSelector: `${clusterNameLabel}=${name}` }, priority: 'read' },
+    );
+    return items
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
       .toSorted((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1))
       .map(({ metadata }) => ({ uid: metadata.uid ?? '', revision: metadata.labels?.[revisionHashLabel] }));
@@ -109,8 +123,8 @@ export class AppliedClusters {
   /** Somebody deletes the pod; resolves once another one has its name. */
   async takePod(name: string, ordinal: number): Promise<void> {
     const before = await this.pods(name);
-    const place = { namespace: 'default', name: `moco-${name}-${ordinal}` };
-    await this.#client.remove(pods, place, { gracePeriodSeconds: 0 }, { priority: 'disrupt' });
+    const place = { namespace, name: `moco-${name}-${ordinal}` };
+    await this.#client.remove(pods, place, { gracePeriodSeconds: 0 });
     await until('the pod has a successor', async () => {
       const now = await this.pods(name);
       return now.length === before.length && now[ordinal]?.uid !== before[ordinal]?.uid;
@@ -119,21 +133,19 @@ export class AppliedClusters {
 
   /** What `patch` would come to. */
   dryRun(name: string, body: object): Promise<StatefulSet> {
-    return this.#client.call<StatefulSet>({
-      method: 'PATCH',
-      path: path(statefulSets, { namespace: 'default', name: `moco-${name}` }),
+    return this.#client.merge<StatefulSet>(statefulSets, placeOf(name), body, {
       query: { dryRun: 'All' },
-      contentType: 'application/merge-patch+json',
-      body,
       priority: 'read',
     });
   }
 
   /** A merge patch of the StatefulSet by an unnamed client. */
   patch(name: string, body: object): Promise<StatefulSet> {
-    return patch<StatefulSet>(this.#client, 'StatefulSet', `moco-${name}`, body);
+    return this.#client.merge<StatefulSet>(statefulSets, placeOf(name), body, { query: { fieldManager: 'somebody' } });
   }
 }
+
+const placeOf = (name: string) => ({ namespace, name: `moco-${name}` });
 
 /** `done`, or the API server's refusal as `<code> <message>`. */
 export async function outcome(write: Promise<unknown>): Promise<string> {

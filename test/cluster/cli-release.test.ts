@@ -59,9 +59,6 @@ describe('release on a real control plane', () => {
     await cluster.setting({ partition: 2 });
     await cluster.setImage('mysql:8.4.9');
     await cluster.holds('PartitionReached');
-    const word = await cluster.kubectl('rollout', 'status', 'statefulset/moco-x', '--watch=false').catch(String);
-    // As docs/cli.md says.
-    expect(word).to.contain('rollout status is only available for RollingUpdate strategy type');
     const { status, err } = await cli(asAdmin(), ['release', '--all', '-n', cluster.namespace]);
     expect(status, err).to.equal(0);
     await isBack(cluster);

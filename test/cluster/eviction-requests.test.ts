@@ -23,7 +23,8 @@ const requester = 'drain.example.com/node';
 const scene = ownScene({}, [gates, `--eviction-request-timeout=${limitSeconds}s`], (cluster) => cluster.isTaken(), {
   // The controller starts before the component is installed that grants it the right to watch Evictions.
   countsRefusals: false,
-  ...(isServed && { featureGates: { EvictionRequestAPI: true }, runtimeConfig: { 'lifecycle.k8s.io/v1alpha1': true } }),
+  featureGates: { EvictionRequestAPI: true },
+  runtimeConfig: { 'lifecycle.k8s.io/v1alpha1': true },
 });
 
 const uidOf = ({ now }: RolloutCluster, ordinal: number): string | undefined =>
@@ -34,16 +35,10 @@ const stateOf = ({ status }: Eviction) => status?.targetResponders?.find(({ name
 const isTrue = ({ status }: Eviction, type: string): boolean =>
   status?.conditions?.some((one) => one.type === type && one.status === 'True') === true;
 
-describe(`EvictionRequests on a real control plane${isServed ? '' : ' that does not serve them'}`, () => {
+// Where the API is not served nothing is missed: test/kube/reflector.test.ts (an optional kind).
+describe('EvictionRequests on a real control plane', () => {
+  if (!isServed) return;
   const { scenario, stage } = useRollouts(scene);
-
-  if (!isServed) {
-    scenario('are not missed: a rollout completes as without the feature gate', {}, async (cluster) => {
-      await cluster.setImage('mysql:8.4.9');
-      await cluster.completes();
-    });
-    return;
-  }
 
   before(() => installComponent(stage(), 'eviction-requests'));
 

@@ -130,11 +130,6 @@ export class InstalledController {
     }
   }
 
-  /** What readiness probes are answered now, in the words of the program. */
-  readiness(): Promise<readonly string[]> {
-    return Promise.all(this.#replicas.map(async ({ readyUrl }) => (await answerOf(readyUrl)).text));
-  }
-
   /** The value of a metric without labels, in every replica. */
   metric(name: string): Promise<readonly number[]> {
     return Promise.all(

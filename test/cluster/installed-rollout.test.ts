@@ -98,7 +98,7 @@ describe('an installation', () => {
     await until('the controller is refused', refused, { got: () => controller.log });
     await install(all);
     await controller.isReady();
-    await rollsOut(cluster, async () => {});
+    await rollsOut(cluster);
     expect(other.now.statefulSet?.spec.updateStrategy?.type).to.equal('RollingUpdate');
     expect(other.now.rollout).to.equal(null);
     expect((await grants()).filter((name) => name.startsWith('ClusterRoleBinding'))).to.deep.equal([]);
@@ -112,10 +112,9 @@ describe('an installation', () => {
     expect(await grants()).to.have.members(bindings.map(nameOf));
   }
 
-  async function rollsOut(cluster: RolloutCluster, prepare: () => Promise<void>): Promise<void> {
+  async function rollsOut(cluster: RolloutCluster): Promise<void> {
     try {
       await judged(cluster, async () => {
-        await prepare();
         await cluster.isTaken();
         await cluster.begin();
         await cluster.setImage('mysql:8.4.9');

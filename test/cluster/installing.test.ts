@@ -1,10 +1,8 @@
 import { execFile } from 'node:child_process';
-import { cp, readFile, writeFile } from 'node:fs/promises';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { chartDirectory } from '../config/manifests.ts';
 import { withoutWaiting } from '../docs/command-kind.ts';
 import { commandsUnder } from '../docs/markdown.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
@@ -12,7 +10,6 @@ import { goTool } from '../support/go-tools/build.ts';
 import { foreignKinds } from './foreign-kinds.ts';
 
 const run = promisify(execFile);
-/** A busy API server has removed a CRD only after two minutes. */
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const ours = '--selector=app.kubernetes.io/part-of=moco-rollout';
 const kinds =
@@ -94,20 +91,6 @@ describe('installing', () => {
     ]);
   });
 
-  it('with helm: an upgrade applies changes of the CRDs', async () => {
-    const older = join(controlPlane.directory, 'older');
-    await cp(chartDirectory, older, { recursive: true, dereference: true });
-    const file = join(older, 'files/crd/moco-rollout.io_mysqlrollouts.yaml');
-    const newer = await readFile(file, 'utf8');
-    await writeFile(file, newer.replace(/ +- name: Message\n(?: {10}.*\n)+/, ''));
-    const there = '--namespace moco-rollout-system';
-    await shell(`helm install moco-rollout ${older} ${there} --create-namespace`);
-    expect(await columns()).not.to.include('Message');
-    await shell(`helm upgrade moco-rollout ${chartDirectory} ${there}`);
-    expect(await columns()).to.include('Message');
-    await shell(`helm uninstall moco-rollout ${there} --no-hooks`);
-  });
-
   it('leaves no StatefulSet at OnDelete undetected: the documented query finds them', async () => {
     const [question = ''] = await commandsUnder('With Argo CD or Flux', 'uninstalling.md');
     expect(await shell(question.trim())).to.equal('');
@@ -123,11 +106,6 @@ describe('installing', () => {
   async function installed(): Promise<readonly string[]> {
     const names = await controlPlane.kubectl('get', kinds, '--all-namespaces', ours, '-o', 'name');
     return names.split('\n').filter((name) => name !== '');
-  }
-
-  async function columns(): Promise<readonly string[]> {
-    const path = 'jsonpath={.spec.versions[0].additionalPrinterColumns[*].name}';
-    return (await controlPlane.kubectl('get', 'crd', 'mysqlrollouts.moco-rollout.io', '-o', path)).split(' ');
   }
 
   /** Rejects where it ends with another status than 0, with all that it said. */

@@ -1,22 +1,9 @@
 import { expect } from 'chai';
 import { statefulSets } from '../../src/kube/resource.ts';
-import { mysqldContainer } from '../../src/moco/names.ts';
 import { until } from '../support/control-plane/until.ts';
 import { useRollouts } from './rollout-fixture.ts';
+import { imageOf } from './rollout-members.ts';
 import { wholeRollout } from './rollout-story.ts';
-
-interface WithTemplate {
-  readonly spec: { readonly template: { readonly spec: { readonly containers: readonly Container[] } } };
-}
-
-interface Container {
-  readonly name: string;
-  readonly image: string;
-}
-
-/** The image of mysqld that a version of the StatefulSet wants. */
-const imageOf = (statefulSet: unknown): string | undefined =>
-  (statefulSet as WithTemplate).spec.template.spec.containers.find(({ name }) => name === mysqldContainer)?.image;
 
 /** What kubectl prints, or what it says when it fails. */
 const said = (kubectl: Promise<string>): Promise<string> =>

@@ -100,108 +100,27 @@ describe('the API server and the manifests', () => {
     }
   });
 
-  describe('and then, in a namespace,', () => {
-    const overrides = [{ rule: 'BackupRunning', until: '2026-01-02T03:04:05Z', reason: 'none is needed today' }];
-    const enforced = { paused: true };
-    const refused = /the verb enforce .* which olga has not; ClusterRole moco-rollout-enforcer has it/;
-
-    before(async () => {
-      for (const [person, role] of Object.entries({ vera: 'view', ed: 'edit', ada: 'admin' })) await bind(person, role);
-      await bind('otto', 'moco-rollout-operator');
-      for (const [person, role] of Object.entries({ olga: 'operator', emma: 'enforcer' })) {
-        const of = [`--clusterrole=moco-rollout-${role}`, `--user=${person}`];
-        await controlPlane.kubectl('create', 'clusterrolebinding', person, ...of);
-      }
-      const inForce = async () =>
-        (await may('vera', 'list')) &&
-        (await may('ed', 'create')) &&
-        (await setting('ed', 'first', { overrides }, '--dry-run=server')) !== '' &&
-        (await policyOf('olga', 'first', { enforced }, '--dry-run=server')) !== '';
-      await until('the roles are aggregated and the policies are in force', inForce);
-    });
-
-    it('let viewers read rollouts and policies, and editors write rollouts', async () => {
-      expect(await may('vera', 'watch')).to.equal(true);
-      expect(await may('vera', 'patch')).to.equal(false);
-      for (const person of ['ed', 'ada', 'otto']) expect(await may(person, 'patch'), person).to.equal(true);
-      for (const person of ['vera', 'ed', 'ada']) expect(await may(person, 'approve'), person).to.equal(false);
-      for (const verb of ['approve', 'override']) expect(await may('otto', verb), verb).to.equal(true);
-    });
-
-    it('let only users with the rights approve and override change these two, in new and existing objects', async () => {
-      for (const person of ['ed', 'ada']) {
-        expect(await setting(person, person, { paused: true })).to.equal('');
-        expect(await setting(person, person, { paused: false, approvedRevision: 'moco-test-1' })).to.match(
-          new RegExp(`approvedRevision .* the verb approve .* in namespace default, which ${person} has not`),
-        );
-        expect(await setting(person, `${person}-new`, { overrides })).to.match(/overrides .* the verb override/);
-      }
-      expect(await setting('otto', 'ed', { paused: false, approvedRevision: 'moco-test-1', overrides })).to.equal('');
-      expect(await setting('otto', 'new', { approvedRevision: 'moco-test-1', overrides })).to.equal('');
-    });
-
-    it('let other users neither set nor remove an approval, and end overrides but not begin one', async () => {
-      const kept = { approvedRevision: 'moco-test-1', overrides };
-      expect(await setting('ed', 'ed', { paused: true, ...kept })).to.equal('');
-      expect(await setting('ed', 'ed', { paused: true, overrides })).to.contain('spec.approvedRevision');
-      expect(await setting('ed', 'ed', { paused: true, approvedRevision: 'moco-test-1' })).to.equal('');
-      expect(await setting('ed', 'ed', { paused: true, ...kept })).to.contain('spec.overrides');
-    });
-
-    it('let only users with the right enforce write, change and delete policies with enforced settings', async () => {
-      expect(await policyOf('olga', 'freeze', { enforced })).to.match(refused);
-      expect(await policyOf('emma', 'freeze', { enforced })).to.equal('');
-      expect(await policyOf('olga', 'freeze', { enforced: { paused: false } })).to.match(refused);
-      expect(await policyOf('olga', 'freeze', { enforced, selector: { matchLabels: { a: 'b' } } })).to.match(refused);
-      expect(await policyOf('olga', 'freeze', { settings: { paused: true } })).to.match(refused);
-      expect(await asked('olga', 'delete', 'mysqlrolloutpolicy', 'freeze')).to.match(refused);
-      expect(await asked('olga', 'delete', 'mysqlrolloutpolicies', '--all')).to.match(refused);
-      expect(await asked('olga', 'label', 'mysqlrolloutpolicy', 'freeze', 'a=b')).to.equal('');
-      expect(await policyOf('emma', 'freeze', { enforced: { paused: false } })).to.equal('');
-      expect(await asked('emma', 'delete', 'mysqlrolloutpolicy', 'freeze')).to.equal('');
-    });
-
-    it('let operators write, change and delete all other policies, without enforcing anything by them', async () => {
-      expect(await policyOf('olga', 'usual', { settings: { paused: true } })).to.equal('');
-      expect(await policyOf('olga', 'usual', { settings: { paused: false } })).to.equal('');
-      expect(await policyOf('olga', 'usual', { settings: { paused: false }, enforced })).to.match(refused);
-      expect(await asked('olga', 'delete', 'mysqlrolloutpolicy', 'usual')).to.equal('');
-    });
-
-    async function bind(person: string, role: string): Promise<void> {
+  // What else the roles allow: rbac-users.test.ts, and what the policies take more rights for: settings-policy.test.ts.
+  it('and then let viewers read rollouts and policies, editors write rollouts, and operators approve and override', async () => {
+    const people = { vera: 'view', ed: 'edit', ada: 'admin', otto: 'moco-rollout-operator' };
+    for (const [person, role] of Object.entries(people)) {
       const of = [`--clusterrole=${role}`, `--user=${person}`, '--namespace=default'];
       await controlPlane.kubectl('create', 'rolebinding', person, ...of);
     }
-
-    /** `auth can-i` exits with 1 for a no. */
-    async function may(person: string, verb: string): Promise<boolean> {
-      const asked = ['mysqlrollouts.moco-rollout.io', '--namespace=default', `--as=${person}`];
-      const answer = await controlPlane.kubectl('auth', 'can-i', verb, ...asked).catch(() => 'no');
-      return answer.startsWith('yes');
-    }
-
-    /** What the API server says against it; nothing where it takes it. */
-    async function setting(person: string, name: string, spec: object, ...more: readonly string[]): Promise<string> {
-      return applied(person, 'MySQLRollout', { name, namespace: 'default' }, spec, more);
-    }
-
-    async function policyOf(person: string, name: string, spec: object, ...more: readonly string[]): Promise<string> {
-      return applied(person, 'MySQLRolloutPolicy', { name }, spec, more);
-    }
-
-    async function applied(person: string, kind: string, metadata: object, spec: object, more: readonly string[]) {
-      const file = await controlPlane.fileOf({ apiVersion: 'moco-rollout.io/v1alpha1', kind, metadata, spec });
-      const flags = ['--server-side', '--force-conflicts', '--field-manager=test'];
-      return asked(person, 'apply', ...flags, ...more, '-f', file);
-    }
-
-    async function asked(person: string, ...argv: readonly string[]): Promise<string> {
-      return controlPlane.kubectl(...argv, `--as=${person}`).then(
-        () => '',
-        (error: Error) => error.message,
-      );
-    }
+    await until('the roles are aggregated', async () => (await may('vera', 'list')) && (await may('ada', 'create')));
+    expect(await may('vera', 'watch')).to.equal(true);
+    expect(await may('vera', 'patch')).to.equal(false);
+    for (const person of ['ed', 'ada', 'otto']) expect(await may(person, 'patch'), person).to.equal(true);
+    for (const person of ['vera', 'ed', 'ada']) expect(await may(person, 'approve'), person).to.equal(false);
+    for (const verb of ['approve', 'override']) expect(await may('otto', verb), verb).to.equal(true);
   });
+
+  /** `auth can-i` exits with 1 for a no. */
+  async function may(person: string, verb: string): Promise<boolean> {
+    const asked = ['mysqlrollouts.moco-rollout.io', '--namespace=default', `--as=${person}`];
+    const answer = await controlPlane.kubectl('auth', 'can-i', verb, ...asked).catch(() => 'no');
+    return answer.startsWith('yes');
+  }
 });
 
 /** The names of what is in the second and not in the first. */

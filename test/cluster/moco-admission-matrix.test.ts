@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { strategyLabel } from '../../src/moco/names.ts';
 import { type Ground, type Here, mocoGrounds, standOn } from './admission-grounds.ts';
 import { outcome } from './applied-clusters.ts';
-import { type AdmissionWay, admissionWays } from './on-delete-admission.ts';
+import type { AdmissionWay } from './on-delete-admission.ts';
 import {
   adopted,
   annotated,
@@ -54,7 +54,7 @@ const withOurs = (
 });
 
 for (const [sentence, ground] of Object.entries(mocoGrounds)) {
-  for (const way of admissionWays) {
+  for (const way of ground.ways) {
     describe(`${sentence} and our ${way}`, () => {
       matrix(ground, way);
     });

@@ -2,24 +2,23 @@ import { expect } from 'chai';
 import { podDisruptionBudgets } from '../../src/kube/resource.ts';
 import { mysqldContainer, strategyLabel } from '../../src/moco/names.ts';
 import { until } from '../support/control-plane/until.ts';
-import type { MySQLCluster, Pod, PodTemplateSpec, StatefulSet } from '../support/moco/objects.ts';
-import { patienceMilliseconds } from '../support/patience.ts';
+import type { MySQLCluster, Pod } from '../support/moco/objects.ts';
 import type { Stage } from '../support/stage/stage.ts';
 import { withPolicy } from './real-moco-admission.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { sharedFlags, useRollouts } from './rollout-fixture.ts';
 import { conditionOf } from './rollout-history.ts';
+import { imageOf } from './rollout-members.ts';
 
 // What moco-controller does with an adopted cluster while this program is gone.
 
 export const newImage = 'mysql:8.4.9';
 
-export interface AdoptedCluster {
+interface AdoptedCluster {
   readonly stage: () => Stage;
   /** A new one for each test. */
   readonly cluster: () => RolloutCluster;
-  readonly programBack: () => Promise<void>;
 }
 
 /** For use in a `describe`: before each test the program runs and has adopted a cluster beside moco-controller. */
@@ -52,7 +51,6 @@ export function useAdoptedCluster(): AdoptedCluster {
       if (cluster === null) throw new Error('Expected the cluster to be used in a test, it was before');
       return cluster;
     },
-    programBack,
   };
 }
 
@@ -76,13 +74,8 @@ export async function reconciles(cluster: RolloutCluster): Promise<void> {
     const condition = conditionOf(now, 'ReconcileSuccess');
     return condition?.status === 'True' && condition.observedGeneration === now?.metadata.generation;
   });
-  await cluster.until('MOCO writes the template', ({ statefulSet }) => mysqldImage(statefulSet) === newImage);
+  await cluster.until('MOCO writes the template', ({ statefulSet }) => imageOf(statefulSet) === newImage);
   await cluster.until('MOCO writes the budget', ({ budgets }) => budgets.length === 1);
-}
-
-export async function failsOver(cluster: RolloutCluster): Promise<void> {
-  const { index, failover } = await primaryDies(cluster, patienceMilliseconds);
-  expect(await failover, 'the primary after a failover').to.not.equal(index);
 }
 
 /** Resolves to who was primary, and to who is as soon as that changes or after some time. */
@@ -99,11 +92,6 @@ export async function primaryDies(
   return { index, failover: moved.catch(() => undefined).then(() => primary(cluster.now)) };
 }
 
-export const isRunning = ({ status }: Pod): boolean =>
+const isRunning = ({ status }: Pod): boolean =>
   status?.containerStatuses?.some(({ name, state }) => name === mysqldContainer && state?.running !== undefined) ??
   false;
-
-export function mysqldImage(object: StatefulSet | Pod | null): string | undefined {
-  const spec = (object as { spec?: { template?: { spec: PodTemplateSpec } } & Partial<PodTemplateSpec> } | null)?.spec;
-  return (spec?.template?.spec ?? spec)?.containers?.find(({ name }) => name === mysqldContainer)?.image;
-}

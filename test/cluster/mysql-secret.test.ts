@@ -4,40 +4,16 @@ import { rolloutKind } from '../../src/api/rollout.ts';
 import { events } from '../../src/kube/resource.ts';
 import { clusterKind, mysqlPort } from '../../src/moco/names.ts';
 import { error, greeting, HostileServer } from '../mysql/hostile-server.ts';
-import type { RolloutCluster } from './rollout-cluster.ts';
 import { ownScene, useRollouts } from './rollout-fixture.ts';
 
 /** Nobody else on this machine has pods here. */
 const network = 249;
 const flags = ['--feature-gates=UpdateStrategyOnDelete=true,ReplicationFacts=true'];
 
-/** Replaces the members from that ordinal on, and resolves to why MySQL was not asked. */
-async function problemAt(cluster: RolloutCluster, partition: number, image: string): Promise<string | undefined> {
-  await cluster.setting({ partition, replicaDelayGraceSeconds: 1 });
-  await cluster.setImage(image);
-  await cluster.holds('PartitionReached');
-  return cluster.now.rollout?.status?.mysqlProblem;
-}
-
 describe('the password with which MySQL itself is queried', () => {
   const { scenario, stage } = useRollouts(ownScene({ network }, flags, (cluster) => cluster.isTaken()));
 
-  scenario('is not read without permission, and the rollout continues', {}, async (cluster) => {
-    const problem = await problemAt(cluster, 2, 'mysql:8.4.9');
-    expect(problem).to.equal(`the controller may not read the Secret ${cluster.namespace}/moco-x`);
-    await cluster.setting({ partition: null });
-    await cluster.completes();
-  });
-
-  scenario('is read in the namespaces of config/replication-facts', {}, async (cluster) => {
-    await cluster.kubectl('apply', '-k', 'config/replication-facts');
-    await cluster.kubectl('delete', 'secret', 'moco-x', '--ignore-not-found');
-    const missing = await problemAt(cluster, 2, 'mysql:8.4.9');
-    expect(missing).to.equal(`there is no Secret ${cluster.namespace}/moco-x`);
-    await cluster.setting({ partition: null });
-    await cluster.completes();
-  });
-
+  // Why it could not be read: test/mysql/mysql-asker.test.ts.
   scenario('is in no output of the controller, although each member reports it', {}, async (cluster) => {
     await cluster.kubectl('apply', '-k', 'config/replication-facts');
     const password = randomBytes(12).toString('hex');
@@ -56,8 +32,10 @@ describe('the password with which MySQL itself is queried', () => {
         );
         servers.push(server);
       }
-      const problem = await problemAt(cluster, 2, 'mysql:8.4.9');
-      expect(problem).to.contain('mysqld refuses the account moco-readonly');
+      await cluster.setting({ partition: 2, replicaDelayGraceSeconds: 1 });
+      await cluster.setImage('mysql:8.4.9');
+      await cluster.holds('PartitionReached');
+      expect(cluster.now.rollout?.status?.mysqlProblem).to.contain('mysqld refuses the account moco-readonly');
       expect(servers.flatMap(({ sockets }) => sockets)).not.to.have.length(0);
       const kinds = [events, rolloutKind, clusterKind];
       const objects = await Promise.all(kinds.map((kind) => stage().client.list(kind, {}, { priority: 'read' })));
@@ -70,7 +48,5 @@ describe('the password with which MySQL itself is queried', () => {
     } finally {
       for (const server of servers) await server.close();
     }
-    await cluster.setting({ partition: null });
-    await cluster.completes();
   });
 });

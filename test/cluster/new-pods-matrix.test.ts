@@ -3,7 +3,7 @@ import { admissionProbeAnnotation } from '../../src/moco/names.ts';
 import { until } from '../support/control-plane/until.ts';
 import { type Ground, type Here, mocoGrounds, ownGround, standOn } from './admission-grounds.ts';
 import { outcome } from './applied-clusters.ts';
-import { type AdmissionWay, admissionWays } from './on-delete-admission.ts';
+import type { AdmissionWay } from './on-delete-admission.ts';
 import {
   adopted,
   at,
@@ -41,7 +41,7 @@ const results: Readonly<Partial<Record<Title, Result>>> = {
 };
 
 for (const [sentence, ground] of Object.entries({ ...mocoGrounds, ...ownGround })) {
-  for (const way of admissionWays) {
+  for (const way of ground.ways) {
     describe(`new pods at the current revision with our ${way} and ${sentence}`, () => {
       matrix(ground, way);
     });

@@ -16,8 +16,7 @@ export interface OnDeleteAdmission {
   stop(): Promise<void>;
 }
 
-export const admissionWays = ['policy', 'webhook'] as const;
-export type AdmissionWay = (typeof admissionWays)[number];
+export type AdmissionWay = 'policy' | 'webhook';
 
 /** Installs one of the two, and removes the policy where the other one is meant. */
 export async function admissionBy(

@@ -1,12 +1,9 @@
 import { expect } from 'chai';
-import { rolloutKind } from '../../src/api/rollout.ts';
 import { persistentVolumeClaims, podDisruptionBudgets, pods } from '../../src/kube/resource.ts';
 import { configMaps } from '../support/config-maps.ts';
 import { dataVolume } from '../support/moco/names.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
-import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
-import { isReady, isUpdated } from './rollout-members.ts';
 
 const newImage = 'mysql:8.4.9';
 
@@ -23,12 +20,12 @@ describe('facts that are not what they look like, with moco-controller 0.36', ()
       metadata: { name },
       spec: { accessModes: ['ReadWriteOnce'], resources },
     });
-    const { uid } = podOf(cluster, 2).metadata;
+    const { uid } = cluster.podNow(2).metadata;
     await cluster.setImage(newImage);
     await cluster.until('the hold is about the claim', ({ rollout }) =>
       rollout?.status?.hold?.message?.includes(`its claim ${name}`),
     );
-    expect(podOf(cluster, 2).metadata.uid).to.equal(uid);
+    expect(cluster.podNow(2).metadata.uid).to.equal(uid);
     expect((await cluster.steps()).filter((step) => step.endsWith(' 2'))).to.deep.equal([]);
   });
 
@@ -45,7 +42,7 @@ describe('facts that are not what they look like, with moco-controller 0.36', ()
   });
 
   scenario('a pod with the labels of a member that the StatefulSet does not own is left alone', {}, async (cluster) => {
-    const { labels } = podOf(cluster, 2).metadata;
+    const { labels } = cluster.podNow(2).metadata;
     // The StatefulSet controller adopts a pod that has no controller.
     const { metadata: owner } = await cluster.make(configMaps, { metadata: { name: 'somebody' } });
     const { name, uid } = owner;
@@ -63,37 +60,4 @@ describe('facts that are not what they look like, with moco-controller 0.36', ()
     await cluster.kubectl('delete', 'pod', cluster.podName(7), '--grace-period=0', '--force');
     await cluster.completes();
   });
-
-  scenario('a pod that its node ended is no evidence against the revision', {}, async (cluster) => {
-    await cluster.setting({ pinnedMembers: [{ ordinal: 1, reason: 'a person looks at it' }] });
-    await cluster.setImage(newImage);
-    const { metadata } = await cluster.pod(2, 'is updated and works', (pod) => isUpdated(cluster, pod) && isReady(pod));
-    const status = {
-      phase: 'Failed',
-      reason: 'NodeShutdown',
-      message: 'Pod was terminated in response to imminent node shutdown.',
-    };
-    await cluster.kubectl(
-      'patch',
-      'pod',
-      cluster.podName(2),
-      '--subresource=status',
-      '--type=merge',
-      '-p',
-      JSON.stringify({ status }),
-    );
-    await cluster.pod(2, 'has another pod that works', (pod) => pod.metadata.uid !== metadata.uid && isReady(pod));
-    await cluster.setting({ pinnedMembers: null });
-    await cluster.completes();
-    const failing = cluster
-      .versions(rolloutKind)
-      .map(([, object]) => (object as { status?: { rollout?: { failing?: unknown } } }).status?.rollout?.failing);
-    expect(failing.filter((one) => one !== undefined)).to.deep.equal([]);
-  });
 });
-
-function podOf(cluster: RolloutCluster, ordinal: number) {
-  const pod = cluster.now.pods.find(({ metadata }) => metadata.name === cluster.podName(ordinal));
-  if (pod === undefined) throw new Error(`expected the pod ${cluster.podName(ordinal)}, got none`);
-  return pod;
-}

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
-import { newPodsLabel, revisionHashLabel } from '../../src/moco/names.ts';
-import type { Pod } from '../support/moco/objects.ts';
+import { statefulSets } from '../../src/kube/resource.ts';
+import { newPodsAtCurrentRevision, newPodsLabel, revisionHashLabel } from '../../src/moco/names.ts';
+import type { Pod, StatefulSet } from '../support/moco/objects.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
+import type { Moment } from './rollout-history.ts';
 import { isReady, isUpdated } from './rollout-members.ts';
 
 const newImage = 'mysql:8.4.9';
@@ -38,15 +40,18 @@ describe('members whose pods another client deletes, with moco-controller 0.36',
     ]);
   });
 
-  scenario('keep it while the rollout is paused, a replica and the primary', {}, async (cluster) => {
+  scenario('keep it while the rollout is paused, whatever MOCO’s partition controller writes', {}, async (cluster) => {
     await cluster.setting({ paused: true });
     await cluster.setImage(newImage);
     await cluster.holds('Paused');
     await restsAtCurrentRevision(cluster);
+    const known = lowered(cluster.now);
+    await cluster.until('MOCO has asked twice for a lower partition', (now) => lowered(now) >= known + 2);
     await comesBackAsItWas(cluster, 2, evicted);
     await comesBackAsItWas(cluster, 1, forceDeleted);
     await comesBackAsItWas(cluster, cluster.now.cluster?.status?.currentPrimaryIndex ?? 0, deleted);
     expect(isUpdatedAll(cluster)).to.deep.equal([]);
+    expect(new Set(partitionsAtCurrentRevision(cluster))).to.deep.equal(new Set([3]));
     await cluster.setting({ paused: false });
     await cluster.completes();
     await isAtOnDelete(cluster);
@@ -56,7 +61,7 @@ describe('members whose pods another client deletes, with moco-controller 0.36',
     await cluster.setting({ pinnedMembers: [{ ordinal: 1, reason: 'a debugger is attached to it' }] });
     await cluster.setImage(newImage);
     await cluster.holds('PrimaryWaitsForPinned');
-    const before = podOf(cluster, 1);
+    const before = cluster.podNow(1);
     cluster.slowNodes({ initMilliseconds: 30_000 });
     await forceDeleted(cluster, 1);
     await cluster.pod(1, 'is created at the update revision', (pod) => isUpdated(cluster, pod));
@@ -82,18 +87,12 @@ async function comesBackAsItWas(cluster: RolloutCluster, ordinal: number, take: 
   const before = cluster.now.pods;
   const others = (pods: readonly Pod[]): readonly string[] =>
     pods.filter(({ metadata }) => metadata.name !== cluster.podName(ordinal)).map(({ metadata }) => metadata.uid);
-  const revision = revisionOf(podOf(cluster, ordinal));
-  const { uid } = podOf(cluster, ordinal).metadata;
+  const revision = revisionOf(cluster.podNow(ordinal));
+  const { uid } = cluster.podNow(ordinal).metadata;
   await take(cluster, ordinal);
   const pod = await cluster.pod(ordinal, 'is another pod and works', (one) => one.metadata.uid !== uid && isReady(one));
   expect(revisionOf(pod)).to.equal(revision);
   expect(others(cluster.now.pods)).to.have.members(others(before));
-}
-
-function podOf(cluster: RolloutCluster, ordinal: number): Pod {
-  const pod = cluster.now.pods.find(({ metadata }) => metadata.name === cluster.podName(ordinal));
-  if (pod === undefined) throw new Error(`expected the pod ${cluster.podName(ordinal)}, got none`);
-  return pod;
 }
 
 const revisionOf = ({ metadata }: Pod): string | undefined => metadata.labels?.[revisionHashLabel];
@@ -107,12 +106,25 @@ const restsAtCurrentRevision = (cluster: RolloutCluster): Promise<unknown> =>
   cluster.until('new pods come up at the current revision', ({ statefulSet }) => {
     const { metadata, spec, status } = statefulSet ?? {};
     return (
-      metadata?.labels?.[newPodsLabel] === 'CurrentRevision' &&
+      metadata?.labels?.[newPodsLabel] === newPodsAtCurrentRevision &&
       spec?.updateStrategy?.type === 'RollingUpdate' &&
       spec.updateStrategy.rollingUpdate?.partition === spec.replicas &&
       status?.observedGeneration === metadata.generation
     );
   });
+
+/** How often MOCO's partition controller has had a patch carried out that lowers the partition, as it says in its Events. */
+const lowered = ({ events }: Moment): number =>
+  events
+    .filter(({ reason, regarding }) => reason === 'PartitionUpdate' && regarding.kind === statefulSets.kind)
+    .reduce((count, event) => count + ((event as { deprecatedCount?: number }).deprecatedCount ?? 1), 0);
+
+const partitionsAtCurrentRevision = (cluster: RolloutCluster): readonly (number | undefined)[] =>
+  cluster
+    .versions(statefulSets)
+    .map(([, object]) => object as StatefulSet)
+    .filter(({ metadata }) => metadata.labels?.[newPodsLabel] === newPodsAtCurrentRevision)
+    .map(({ spec }) => spec.updateStrategy?.rollingUpdate?.partition);
 
 const isAtOnDelete = (cluster: RolloutCluster): Promise<unknown> =>
   cluster.until('the StatefulSet is at OnDelete', ({ statefulSet }) => {

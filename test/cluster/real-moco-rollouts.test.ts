@@ -2,53 +2,13 @@ import { expect } from 'chai';
 import { mysqldContainer, preventDeleteAnnotation } from '../../src/moco/names.ts';
 import type { Pod } from '../support/moco/objects.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
-import { refuseEvictions } from './refused-evictions.ts';
 import { useRollouts } from './rollout-fixture.ts';
-import { conditionOf } from './rollout-history.ts';
 import { isReady, isUpdated } from './rollout-members.ts';
-import { wholeRollout } from './rollout-story.ts';
 
 const newImage = 'mysql:8.4.9';
 
 describe('rollouts with moco-controller 0.36', () => {
-  const rollouts = useRollouts(realMocoScene);
-  const { stage } = rollouts;
-  const scenario: typeof rollouts.scenario = (sentence, options, play) =>
-    rollouts.scenario(sentence, options, (cluster) => {
-      return play(cluster);
-    });
-
-  scenario('replace an impaired primary first, whose Service is gone already', {}, async (cluster) => {
-    cluster.breakContainer(0, 'slow-log', 'dead');
-    await cluster.until('MOCO calls the cluster neither Available nor Healthy', ({ cluster: now }) => {
-      return ['Available', 'Healthy'].every((type) => conditionOf(now, type)?.status === 'False');
-    });
-    // Else MOCO has three minutes to end what makes it report the cluster so.
-    await cluster.setting({ failoverGraceSeconds: 60 });
-    await cluster.begin();
-    await cluster.setImage(newImage);
-    await cluster.completes();
-    // Whether MOCO fails over before the new pod of the primary serves again is a race, and nothing depends on it.
-    const [first, ...others] = await cluster.steps();
-    expect(first).to.equal('delete 0');
-    expect(others.filter((step) => step.startsWith('evict'))).to.include.members(['evict 1', 'evict 2']);
-  });
-
-  scenario('say which policy refuses evictions, and continue when it is gone', {}, async (cluster) => {
-    const policy = await refuseEvictions(stage(), cluster);
-    await cluster.setImage(newImage);
-    await cluster.holds('StepRefused');
-    const { message } = cluster.now.rollout?.status?.hold ?? {};
-    expect(message).to.include(policy.name);
-    await cluster.until('RolloutComplete is False', ({ cluster: now }) => {
-      const { status, reason } = conditionOf(now, 'moco-rollout.io/RolloutComplete') ?? {};
-      return status === 'False' && reason === 'StepRefused';
-    });
-    expect(await cluster.steps()).to.deep.equal([]);
-    await policy.remove();
-    await cluster.completes();
-    expect(await cluster.steps()).to.deep.equal(wholeRollout);
-  });
+  const { scenario } = useRollouts(realMocoScene);
 
   scenario(
     'leave a protected replica, which was primary, until MOCO removes the annotation',

@@ -37,13 +37,10 @@ class Application {
   }
 }
 
-const checks = [
-  { name: 'error-ratio', query: 'application_error_ratio{namespace="$namespace", name="$name"} > 0.01' },
-  { name: 'scraped', query: 'absent(application_error_ratio{namespace="$namespace", name="$name"})' },
-];
+const checks = [{ name: 'error-ratio', query: 'application_error_ratio{namespace="$namespace", name="$name"} > 0.01' }];
 const messageOf = ({ now }: RolloutCluster): string => now.rollout?.status?.hold?.message ?? '';
-const minute = 60_000;
 
+// What else Prometheus says: prometheus-queries.test.ts.
 describe('a rollout with checks that Prometheus itself answers', () => {
   const flags = [`--prometheus-url=http://127.0.0.1:${port}`];
   const { scenario, stage } = useRollouts(ownScene({}, flags, (cluster) => cluster.isTaken()));
@@ -91,24 +88,4 @@ describe('a rollout with checks that Prometheus itself answers', () => {
       expect(await metrics()).to.not.contain(gauge);
     },
   );
-
-  scenario('waits for a query that Prometheus cannot read, until the user overrides it', {}, async (cluster) => {
-    await cluster.setting({ checks: [{ name: 'unfinished', query: 'sum(' }] });
-    await cluster.setImage('mysql:8.4.9');
-    await cluster.holds('CheckUnavailable');
-    expect(messageOf(cluster)).to.match(/the check unfinished \(http:\/\/127\.0\.0\.1:\d+: .* HTTP 400: .*parse error/);
-    expect(await cluster.steps()).to.deep.equal([]);
-    const until = new Date(Date.now() + 60 * minute).toISOString();
-    await cluster.setting({ overrides: [{ rule: 'CheckUnavailable', until, reason: 'the query is unfinished' }] });
-    await cluster.completes();
-  });
-
-  scenario('waits for a metric that no target serves, if its query says so', {}, async (cluster) => {
-    await cluster.setting({ checks });
-    await cluster.setImage('mysql:8.4.9');
-    await cluster.holds('CheckFailing');
-    expect(messageOf(cluster)).to.equal(`the check scraped fails: {name="x", namespace="${cluster.namespace}"} is 1`);
-    application.fails(cluster, 0);
-    await cluster.completes();
-  });
 });

@@ -85,10 +85,6 @@ export class RolloutCluster {
     return this.#stage.client.create(kind, { namespace: this.namespace }, body, { priority: 'disrupt' });
   }
 
-  async makeUnscoped(kind: ResourceKind, body: object): Promise<KubernetesObject> {
-    return this.#stage.client.create(kind, {}, body, { priority: 'disrupt' });
-  }
-
   async remove(kind: ResourceKind, objectName: string): Promise<void> {
     await this.#stage.client.remove(kind, { namespace: this.namespace, name: objectName }, {}, { priority: 'disrupt' });
   }
@@ -111,10 +107,6 @@ export class RolloutCluster {
   /** An annotation of the MySQLCluster; `null` takes it away. */
   async annotate(annotation: string, value: string | null): Promise<void> {
     await this.patch({ metadata: { annotations: { [annotation]: value } } });
-  }
-
-  async annotatePod(ordinal: number, annotation: string, value: string | null): Promise<void> {
-    await this.#patch(pods, this.podName(ordinal), { metadata: { annotations: { [annotation]: value } } });
   }
 
   /** The pod has been ready for so long, as far as the API can tell: what a process that starts later goes by. */
@@ -223,6 +215,14 @@ export class RolloutCluster {
 
   async holds(rule: string): Promise<void> {
     await this.until(`the rollout is held by ${rule}`, ({ rollout }) => rollout?.status?.hold?.rule === rule);
+  }
+
+  /** The pod that a member has now. */
+  podNow(ordinal: number): Pod {
+    const name = this.podName(ordinal);
+    const found = this.now.pods.find(({ metadata }) => metadata.name === name);
+    if (found === undefined) throw new Error(`expected the pod ${name}, got none`);
+    return found;
   }
 
   async pod(ordinal: number, sentence: string, condition: (pod: Pod) => boolean): Promise<Pod> {

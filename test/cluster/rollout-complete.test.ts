@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { expect } from 'chai';
 import { clusterKind, mysqldContainer, revisionHashLabel, rolloutCompleteCondition } from '../../src/moco/names.ts';
-import type { MySQLCluster, Pod } from '../support/moco/objects.ts';
+import type { MySQLCluster } from '../support/moco/objects.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
 import { conditionOf, type Moment } from './rollout-history.ts';
-import { isReady } from './rollout-members.ts';
+import { imageOf, isReady } from './rollout-members.ts';
 
 const run = promisify(execFile);
 
@@ -14,12 +14,6 @@ const changesEach = 4;
 /** So many changes in so short a time look like two writers who fight over the template. */
 const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
 const tooOften = { rule: 'RevisionFlapping', until: inAnHour, reason: 'they are meant' } as const;
-
-/** A pod with the part of its spec that is asked about. */
-type Made = Pod & { readonly spec?: { readonly containers: readonly { name: string; image: string }[] } };
-
-const imageOf = (pod: Made): string | undefined =>
-  pod.spec?.containers.find(({ name }) => name === mysqldContainer)?.image;
 
 /** What a person asked for, in the MySQLCluster as it is. */
 const wantedOf = (cluster: MySQLCluster | null): string | undefined =>

@@ -99,14 +99,10 @@ export class History {
   }
 
   /** `onBroken` is called if a watch can't continue: further changes are unknown, and whoever asks gets the error. */
-  static async start(
-    client: ObjectClient,
-    onBroken: (error: Error) => void = () => {},
-    kinds = watched,
-  ): Promise<History> {
+  static async start(client: ObjectClient, onBroken: (error: Error) => void = () => {}): Promise<History> {
     const history = new History(client);
     const starts = await Promise.all(
-      kinds.map(async (kind) => {
+      watched.map(async (kind) => {
         const { items, metadata } = await client.list<List>(kind, {}, { priority: 'read' });
         for (const object of items) history.#add(kind, object, true);
         return [kind, metadata.resourceVersion] as const;

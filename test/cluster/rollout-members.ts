@@ -1,11 +1,17 @@
 import { mysqldContainer, revisionHashLabel } from '../../src/moco/names.ts';
-import type { Pod } from '../support/moco/objects.ts';
+import type { KubernetesObject, Pod } from '../support/moco/objects.ts';
 import type { Moment } from './rollout-history.ts';
 
-/** The image of mysqld. */
-export function imageOf(pod: Pod): string | undefined {
-  const { spec } = pod as Pod & { spec?: { containers: readonly { name: string; image: string }[] } };
-  return spec?.containers.find(({ name }) => name === mysqldContainer)?.image;
+interface Containers {
+  readonly containers?: readonly { readonly name: string; readonly image: string }[];
+}
+
+/** The image of mysqld in a pod, or in the template of a StatefulSet. */
+export function imageOf(object: KubernetesObject | null): string | undefined {
+  const { spec } = (object ?? {}) as {
+    readonly spec?: Containers & { readonly template?: { readonly spec: Containers } };
+  };
+  return (spec?.template?.spec ?? spec)?.containers?.find(({ name }) => name === mysqldContainer)?.image;
 }
 
 /** Whether a pod that stays is of the update revision, which is not the current one. */

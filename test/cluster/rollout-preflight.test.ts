@@ -1,12 +1,10 @@
 import { expect } from 'chai';
 import { preflightLabel } from '../../src/moco/names.ts';
 import { until } from '../support/control-plane/until.ts';
-import { printedVersion } from '../support/nodes/run-once.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
-import { wholeRollout } from './rollout-story.ts';
+import { controllerUser, wholeRollout } from './rollout-story.ts';
 
-const controller = 'system:serviceaccount:moco-rollout-system:moco-rollout';
 const selector = `--selector=${preflightLabel}`;
 
 /** Whether the controller has deleted every pod of a preflight. */
@@ -22,7 +20,7 @@ async function allow(cluster: RolloutCluster): Promise<void> {
   await cluster.kubectl('apply', '-k', 'config/preflight');
   const may = ['auth', 'can-i', 'create', 'mysqlrollouts.moco-rollout.io', '--subresource=preflight'];
   await until('it has the right', async () =>
-    (await cluster.kubectl(...may, `--as=${controller}`).catch(String)).startsWith('yes'),
+    (await cluster.kubectl(...may, `--as=${controllerUser}`).catch(String)).startsWith('yes'),
   );
 }
 
@@ -52,19 +50,5 @@ describe('images that are fetched before any member is replaced', () => {
       nodes.map(({ version }) => version),
       'the tag says it',
     ).to.deep.equal(nodes.map(() => undefined));
-  });
-
-  scenario('have mysqld say its version where their tag does not', {}, async (cluster) => {
-    await allow(cluster);
-    await cluster.setting({ preflight: 'Nodes' });
-    await cluster.setImage('mysql:stable');
-    await cluster.completes();
-    expect(await stepsOf(cluster)).to.deep.equal(wholeRollout);
-    const { nodes = [] } = cluster.now.rollout?.status?.preflight ?? {};
-    expect(nodes.length).to.be.at.least(1);
-    expect(nodes.map(({ result, version }) => [result, version])).to.deep.equal(
-      nodes.map(() => ['Fetched', printedVersion]),
-    );
-    expect(await nothingIsLeft(cluster)).to.equal(true);
   });
 });

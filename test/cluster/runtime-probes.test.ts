@@ -101,14 +101,6 @@ describe('startup and shutdown of the program', () => {
     expect(await program.stop()).to.equal(0);
   });
 
-  it('is not ready while it cannot list everything, and exits with 0 on SIGTERM even then', async () => {
-    await start();
-    const { status, lines } = await probed('readyz', '[+]certificate ok');
-    expect(status).to.equal(500);
-    expect(lines).to.include('[-]caches failed: not every kind has been listed yet');
-    expect(await program.stop()).to.equal(0);
-  });
-
   it('exits with 0 on SIGTERM although the API server does not answer any more', async () => {
     others = () => undefined;
     await start();
@@ -146,16 +138,6 @@ describe('startup and shutdown of the program', () => {
     await until(`${watchedKinds} kinds are watched`, () => watched() === watchedKinds, { got: () => `${watched()}` });
     expect(await program.stop()).to.equal(0);
     expect(asked.filter((one) => one.method !== 'GET' && !isDryRun(one))).to.deep.equal([]);
-  });
-
-  it('logs a version with a broken rolling update, and starts to work', async () => {
-    version = (response) => json(response, 200, { gitVersion: 'v1.35.2' });
-    others = empty;
-    await start(...electing);
-    await probed('readyz', '[+]caches ok');
-    expect(warnings()).to.have.length(1);
-    expect(warnings()[0]).to.contain('upgrade to 1.35.4');
-    await until('the lease is asked for', isElecting);
   });
 });
 

@@ -1,27 +1,44 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { rolloutKind } from '../../src/api/rollout.ts';
+import { policyKind } from '../../src/api/rollout-policy.ts';
+import { apiVersion, type ResourceKind } from '../../src/kube/resource.ts';
 import { configDirectory } from '../config/manifests.ts';
 import { until } from '../support/control-plane/until.ts';
+import { accessWith, type Connected } from '../support/object-client.ts';
 import { freshNamespace, useOwnControlPlane } from './control-plane-fixture.ts';
 
 const window = (schedule: string) => ({ schedule, duration: '4h' });
 const [night, noon] = [window('0 1 * * *'), window('0 12 * * *')];
 const blackout = (reason: string) => ({ from: '2026-12-20T00:00:00Z', until: '2026-12-27T00:00:00Z', reason });
 const check = (name: string) => ({ name, query: 'up == 0' });
+const overrides = [{ rule: 'BackupRunning', until: '2026-01-02T03:04:05Z', reason: 'none is needed today' }];
+const [approved, enforced] = [{ approvedRevision: 'moco-test-1' }, { paused: true }];
 
 /** Who has which of the verbs, each with what `edit` has of MySQLRollouts. */
 const people = { editor: '', approver: 'approve', overrider: 'override', querier: 'query' } as const;
-type Person = keyof typeof people;
+/** Who has a role of config/users in the whole cluster. */
+const holders = ['operator', 'enforcer'] as const;
+type Person = keyof typeof people | (typeof holders)[number];
+const everybody = Object.keys(people) as readonly (keyof typeof people)[];
 
 /** What a person makes of a spec, and who beside them may do the same. */
 interface Case {
   readonly before: object | null;
   readonly after: object | null;
-  /** `editor`: everybody. */
+  /** `editor` of a MySQLRollout and `operator` of a MySQLRolloutPolicy: everybody. */
   readonly takes: Person | 'overrider and querier';
 }
 
 const cases: Readonly<Record<string, Case>> = {
+  'to approve a revision': { before: {}, after: approved, takes: 'approver' },
+  'to approve one from the beginning': { before: null, after: approved, takes: 'approver' },
+  'to pause beside an approval': { before: approved, after: { ...approved, paused: true }, takes: 'editor' },
+  'to remove an approval': { before: approved, after: {}, takes: 'approver' },
+  'to begin an override': { before: {}, after: { overrides }, takes: 'overrider' },
+  'to create one with an override': { before: null, after: { overrides }, takes: 'overrider' },
+  'to pause beside an override': { before: { overrides }, after: { overrides, paused: true }, takes: 'editor' },
+  'to end an override': { before: { overrides }, after: {}, takes: 'editor' },
   'to create one without settings': { before: null, after: {}, takes: 'editor' },
   'to pause': { before: {}, after: { paused: true }, takes: 'editor' },
   'to ask for approvals': { before: {}, after: { primaryUpdatePolicy: 'Manual' }, takes: 'editor' },
@@ -98,13 +115,38 @@ const casesWithDefaults: typeof cases = {
   },
 };
 
-describe('the policy of MySQLRollouts', () => {
+const usual = { settings: { paused: true } };
+const selector = { matchLabels: { a: 'b' } };
+
+/** Of MySQLRolloutPolicies. */
+const casesOfMany: typeof cases = {
+  'to create one that enforces nothing': { before: null, after: usual, takes: 'operator' },
+  'to change one that enforces nothing': { before: usual, after: { settings: { paused: false } }, takes: 'operator' },
+  'to delete one that enforces nothing': { before: usual, after: null, takes: 'operator' },
+  'to create one that enforces a setting': { before: null, after: { enforced }, takes: 'enforcer' },
+  'to enforce a setting from now on': { before: usual, after: { ...usual, enforced }, takes: 'enforcer' },
+  'to label one that enforces a setting': { before: { enforced }, after: { enforced }, takes: 'operator' },
+  'to change what it enforces': { before: { enforced }, after: { enforced: { paused: false } }, takes: 'enforcer' },
+  'to change for whom': { before: { enforced }, after: { enforced, selector }, takes: 'enforcer' },
+  'to enforce nothing any more': { before: { enforced }, after: usual, takes: 'enforcer' },
+  'to delete one that enforces a setting': { before: { enforced }, after: null, takes: 'enforcer' },
+};
+
+interface Created {
+  readonly metadata: { readonly name: string };
+}
+
+describe('the policies of settings', () => {
   const controlPlane = useOwnControlPlane();
+  const access = new Map<Person | 'admin', Connected>();
   let namespace: string;
   let made = 0;
 
   before(async () => {
     namespace = await freshNamespace(controlPlane(), 'settings');
+    access.set('admin', accessWith(controlPlane().adminKubeconfig));
+    for (const person of [...everybody, ...holders])
+      access.set(person, accessWith(await controlPlane().kubeconfigForUser(person, ['people'])));
     await kubectl('apply', '-f', join(configDirectory, 'users'));
     await bind();
     await until('the policy settings.moco-rollout.io is in force', async () => {
@@ -113,12 +155,20 @@ describe('the policy of MySQLRollouts', () => {
     });
   });
 
+  after(async () => {
+    for (const { connection } of access.values()) await connection.close();
+  });
+
   async function bind(): Promise<void> {
     for (const [person, verb] of Object.entries(people)) {
       const verbs = ['get', 'create', 'update', 'patch', 'delete', ...(verb === '' ? [] : [verb])];
       await kubectl('create', 'role', person, `--verb=${verbs.join(',')}`, '--resource=mysqlrollouts.moco-rollout.io');
       await kubectl('create', 'rolebinding', person, `--role=${person}`, `--user=${person}`);
     }
+    await until('everybody may write one', async () => {
+      const refusals = await Promise.all(everybody.map((person) => change(person, null, {})));
+      return refusals.every((refused) => refused === null);
+    });
   }
 
   for (const [what, one] of Object.entries(cases)) asks(what, one);
@@ -176,7 +226,7 @@ describe('the policy of MySQLRollouts', () => {
   });
 
   it('lets the garbage collector delete one that asks for approvals', async () => {
-    const name = await create({ primaryUpdatePolicy: 'Manual' });
+    const { name } = (await create('admin', { primaryUpdatePolicy: 'Manual' })).metadata;
     const collector = 'system:serviceaccount:kube-system:generic-garbage-collector';
     const groups = ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:masters'];
     const as = [`--as=${collector}`, ...groups.map((group) => `--as-group=${group}`)];
@@ -186,7 +236,7 @@ describe('the policy of MySQLRollouts', () => {
   function asks(what: string, { before, after, takes }: Case): void {
     const verb = takes === 'editor' ? 'no verb of its own' : takes;
     it(`requires ${what}: ${verb}`, async () => {
-      for (const person of Object.keys(people) as readonly Person[]) {
+      for (const person of everybody) {
         const refused = await change(person, before, after);
         if (takes === 'editor' || takes === person) expect(refused, person).to.equal(null);
         else
@@ -197,39 +247,60 @@ describe('the policy of MySQLRollouts', () => {
     });
   }
 
+  describe('of MySQLRolloutPolicies', () => {
+    before(async () => {
+      for (const role of holders)
+        await kubectl('create', 'clusterrolebinding', role, `--clusterrole=moco-rollout-${role}`, `--user=${role}`);
+      await until('the policy enforced.moco-rollout.io is in force', async () => {
+        const refused = await change('operator', null, { enforced }, policyKind);
+        const isBound = (await change('enforcer', null, { enforced }, policyKind)) === null;
+        return isBound && (refused?.includes('the verb enforce') ?? false);
+      });
+    });
+
+    for (const [what, { before, after, takes }] of Object.entries(casesOfMany)) {
+      it(`requires ${what}: ClusterRole moco-rollout-${takes}`, async () => {
+        expect(await change('enforcer', before, after, policyKind)).to.equal(null);
+        const refused = await change('operator', before, after, policyKind);
+        if (takes === 'operator') expect(refused).to.equal(null);
+        else expect(refused).to.match(/the verb enforce .* which operator has not; ClusterRole moco-rollout-enforcer/);
+      });
+    }
+  });
+
   /** What the API server refuses with, or `null`. */
-  async function change(person: Person, before: object | null, after: object | null): Promise<string | null> {
-    const name = before === null ? nextName() : await create(before);
-    const as = `--as=${person}`;
-    const changed =
-      after === null
-        ? kubectl('delete', 'mysqlrollout', name, as)
-        : before === null
-          ? kubectl('create', '-f', await controlPlane().fileOf(rollout(name, after)), as)
-          : kubectl('replace', '-f', await controlPlane().fileOf(rollout(name, after)), as);
-    return changed.then(
+  async function change(
+    person: Person,
+    before: object | null,
+    after: object | null,
+    kind: ResourceKind = rolloutKind,
+  ): Promise<string | null> {
+    const found = before === null ? null : await create('admin', before, kind);
+    return changed(person, found, after, kind).then(
       () => null,
       (error: Error) => error.message,
     );
   }
 
-  async function create(spec: object): Promise<string> {
-    const name = nextName();
-    await kubectl('create', '-f', await controlPlane().fileOf(rollout(name, spec)));
-    return name;
+  function changed(person: Person, found: Created | null, spec: object | null, kind: ResourceKind): Promise<unknown> {
+    if (found === null) return create(person, spec ?? {}, kind);
+    const { client } = of(person);
+    const { metadata } = found;
+    const place = { ...within(kind), name: metadata.name };
+    if (spec === null) return client.remove(kind, place);
+    const labels = { changed: 'yes' };
+    return client.replace(kind, place, { ...found, metadata: { ...metadata, labels }, spec });
   }
 
-  function nextName(): string {
+  function create(person: Person | 'admin', spec: object, kind: ResourceKind = rolloutKind): Promise<Created> {
     made += 1;
-    return `r-${made}`;
+    const body = { apiVersion: apiVersion(kind), kind: kind.kind, metadata: { name: `r-${made}` }, spec };
+    return of(person).client.create(kind, within(kind), body);
   }
 
-  const rollout = (name: string, spec: object) => ({
-    apiVersion: 'moco-rollout.io/v1alpha1',
-    kind: 'MySQLRollout',
-    metadata: { name, namespace },
-    spec,
-  });
+  const within = (kind: ResourceKind) => (kind.namespaced ? { namespace } : {});
+
+  const of = (person: Person | 'admin'): Connected => access.get(person) ?? expect.fail(`no access of ${person}`);
 
   const kubectl = (...args: readonly string[]): Promise<string> => controlPlane().kubectl('-n', namespace, ...args);
 });

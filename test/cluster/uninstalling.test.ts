@@ -70,13 +70,6 @@ describe('uninstalling', () => {
     await isBack();
   });
 
-  it('without hooks releases nothing, but the plugin does', async () => {
-    await succeeds(helmHere('uninstall', ...release, '--no-hooks'));
-    expect((await strategy())?.type).to.equal('OnDelete');
-    await inTurn(await commandsOf('Uninstalled with `--no-hooks`, or pruned'));
-    await isBack();
-  });
-
   it('by pruning, the CRDs too, releases nothing either, but the plugin does', async () => {
     const { out } = await helmHere('get', 'manifest', ...release);
     const file = join(controlPlane.directory, 'pruned.yaml');

@@ -10,7 +10,6 @@ import { clusterLabels, mocoApiVersion } from '../support/moco/names.ts';
 import type { StatefulSet } from '../support/moco/objects.ts';
 import type { ObjectClient } from '../support/object-client.ts';
 import { keeperOfOnDelete } from '../support/stage/kept-on-delete.ts';
-import { outcome } from './applied-clusters.ts';
 
 const log = { info: ignore, warn: ignore, error: ignore };
 
@@ -56,18 +55,9 @@ export class OwnWebhook {
   /** Registers configurations and waits until the API server asks the webhook. */
   async register(...configurations: readonly Configuration[]): Promise<void> {
     for (const configuration of configurations) {
-      await this.#write(configuration, (webhook) => webhook);
+      await this.#write(configuration);
       await until(`the API server asks by config/${configuration}`, () => this.#isAsked(configuration));
     }
-  }
-
-  /**
-   * While the webhook is away: registers a configuration with failurePolicy Ignore and waits until a write passes that
-   * it would have refused.
-   */
-  async registerIgnoring(configuration: Configuration, write: () => Promise<unknown>): Promise<void> {
-    await this.#write(configuration, (webhook) => ({ ...webhook, failurePolicy: 'Ignore' }));
-    await until('the API server does without an answer', async () => (await outcome(write())) === 'done');
   }
 
   async unregister(configuration: Configuration): Promise<void> {
@@ -100,11 +90,11 @@ export class OwnWebhook {
     await this.goAway();
   }
 
-  async #write(configuration: Configuration, change: (webhook: Webhook) => object): Promise<void> {
+  async #write(configuration: Configuration): Promise<void> {
     this.#registered.add(configuration);
     const { file: _, ...manifest } = await readOne('MutatingWebhookConfiguration', configuration);
     const webhooks = (manifest['webhooks'] as readonly Webhook[]).map((webhook) => ({
-      ...change(webhook),
+      ...webhook,
       clientConfig: {
         url: `https://127.0.0.1:${this.#running.address.port}${webhook.clientConfig.service.path}`,
         caBundle: Buffer.from(this.#controlPlane.caBundle).toString('base64'),

@@ -3,7 +3,7 @@ import { strategyLabel } from '../../src/moco/names.ts';
 import { until } from '../support/control-plane/until.ts';
 import { AppliedClusters, outcome } from './applied-clusters.ts';
 import { sharedInstallation } from './moco-fixture.ts';
-import { adopted, annotated, at, native, newImage, onDelete, partition } from './statefulset-writes.ts';
+import { adopted, annotated, at, newImage, onDelete, partition } from './statefulset-writes.ts';
 import { OwnWebhook } from './webhook-fixture.ts';
 
 const refusedFor = (webhook: string): RegExp =>
@@ -56,12 +56,11 @@ describe('an unavailable webhook process beside MOCO’s webhook', () => {
   });
 });
 
+// That it fails closed: test/config/partition-driver.test.ts.
 describe('an unavailable webhook process in place of MOCO’s webhook', () => {
   let ours: OwnWebhook;
   /** The process of the partitions alone, so that it can be away alone. */
   let partitions: OwnWebhook;
-  /** A cluster that nothing happens to. */
-  let probe: string;
   let clusters: AppliedClusters;
 
   before(async () => {
@@ -71,7 +70,6 @@ describe('an unavailable webhook process in place of MOCO’s webhook', () => {
     await ours.register('webhook');
     partitions = await OwnWebhook.start(moco.controlPlane, moco.client);
     await partitions.register('partition-driver');
-    probe = await clusters.make();
   });
 
   after(async () => {
@@ -123,36 +121,6 @@ describe('an unavailable webhook process in place of MOCO’s webhook', () => {
     await clusters.patch(name, annotated);
     expect(await clusters.strategy(name)).to.deep.equal(onDelete);
     await partitions.comeBack();
-  });
-
-  it('under Ignore would let Kubernetes roll out the template by itself, which is why it has Fail', async () => {
-    const name = await finished();
-    const before = await pods(name);
-    await partitions.goAway();
-    await partitions.registerIgnoring('partition-driver', () => clusters.dryRun(probe, annotated));
-    await clusters.apply(name, newImage);
-    expect(await clusters.strategy(name)).to.deep.equal(at(0));
-    await until('a pod is replaced', async () => {
-      const now = await pods(name);
-      return now.some((uid) => !before.includes(uid));
-    });
-    await partitions.comeBack();
-    await partitions.register('partition-driver');
-    await clusters.patch(name, annotated);
-    expect(await clusters.strategy(name)).to.deep.equal(at(3));
-  });
-
-  it('under Ignore would create a new StatefulSet without a partition until the next write', async () => {
-    const name = await clusters.make();
-    await clusters.orphan(name);
-    await partitions.goAway();
-    await partitions.registerIgnoring('partition-driver', () => clusters.dryRun(probe, annotated));
-    await clusters.apply(name);
-    expect(await clusters.strategy(name)).to.deep.equal(native);
-    await partitions.comeBack();
-    await partitions.register('partition-driver');
-    await clusters.apply(name);
-    expect(await clusters.strategy(name)).to.deep.equal(at(3));
   });
 
   /** A cluster whose last rollout has left the partition at 0. */

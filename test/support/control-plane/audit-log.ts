@@ -34,8 +34,6 @@ export interface AuditEvent {
   };
   /** The body that was sent, at level Request and above. Of a delete: its DeleteOptions. */
   readonly requestObject?: unknown;
-  /** What was answered, at level RequestResponse. */
-  readonly responseObject?: unknown;
   /** RFC 3339 with microseconds, the API server's clock. */
   readonly requestReceivedTimestamp: string;
   readonly stageTimestamp: string;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
+import type { RolloutCluster } from '../cluster/rollout-cluster.ts';
+import { ownScene, useRollouts } from '../cluster/rollout-fixture.ts';
+import { wholeRollout } from '../cluster/rollout-story.ts';
 import { Agent } from '../support/stage/agent.ts';
-import type { RolloutCluster } from './rollout-cluster.ts';
-import { ownScene, useRollouts } from './rollout-fixture.ts';
-import { wholeRollout } from './rollout-story.ts';
 
 /** Nobody else on this machine has pods here. */
 const network = 251;

@@ -5,10 +5,10 @@ import { expect } from 'chai';
 import { stringify } from 'yaml';
 import type { Connection } from '../../src/kube/connection.ts';
 import { putCertificate } from '../admission/certificates.ts';
+import { OwnWebhook } from '../cluster/webhook-fixture.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { beginsHeldBack } from '../support/moco/held-back.ts';
 import { accessWith, type ObjectClient } from '../support/object-client.ts';
-import { OwnWebhook } from './webhook-fixture.ts';
 
 describe('an API server with a client certificate for webhooks', () => {
   let directory: string;

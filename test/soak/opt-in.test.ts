@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { policyKind } from '../../src/api/rollout-policy.ts';
 import { strategyLabel } from '../../src/moco/names.ts';
-import type { RolloutCluster } from './rollout-cluster.ts';
-import { judged, ownScene, sharedFlags, useRollouts } from './rollout-fixture.ts';
-import { imageOf, isReady } from './rollout-members.ts';
+import type { RolloutCluster } from '../cluster/rollout-cluster.ts';
+import { judged, ownScene, useRollouts } from '../cluster/rollout-fixture.ts';
+import { imageOf, isReady } from '../cluster/rollout-members.ts';
 
 /** MOCO's own order of things, sooner. */
 const soon = { notReconciled: 100, notReady: 200, afterStep: 100, available: 1000 };
@@ -99,44 +99,4 @@ describe('clusters that are adopted one after the other', () => {
       expect(cluster.now.pods[2]?.metadata.uid, 'who is updated stays').to.equal(uid);
     },
   );
-
-  scenario('never let an updated member start at an older revision again', {}, async (cluster) => {
-    await cluster.setting({ strategy: 'OnDelete' });
-    await cluster.isTaken();
-    // A member that does not serve keeps the current revision from being moved on.
-    cluster.neverSchedule(1);
-    await cluster.setImage('mysql:8.4.9');
-    await cluster.pod(1, 'is new and waits for a node', (pod) => imageOf(pod) === 'mysql:8.4.9' && !isReady(pod));
-    await cluster.setting({ strategy: 'Partition' });
-    await cluster.until('it is released', ({ statefulSet }) => {
-      return statefulSet !== null && statefulSet.metadata.labels?.[strategyLabel] === undefined;
-    });
-    const { uid } = (await cluster.pod(2, 'is updated', isReady)).metadata;
-    await cluster.kubectl('delete', 'pod', cluster.podName(2));
-    const after = await cluster.pod(2, 'is back', (pod) => isReady(pod) && pod.metadata.uid !== uid);
-    expect(imageOf(after)).to.equal('mysql:8.4.9');
-    cluster.heal(1);
-    await cluster.isByPartitions();
-  });
-
-  it('are released by a controller with the gate off, in the middle of a rollout, and adopted again with the gate on', async () => {
-    const [cluster] = (await clusters(1)) as [RolloutCluster];
-    await judged(cluster, async () => {
-      await cluster.setting({ strategy: 'OnDelete' });
-      await cluster.isTaken();
-      await cluster.begin();
-      await cluster.setImage('mysql:8.4.9');
-      await cluster.event('Evicted');
-      await restart(['--feature-gates=UpdateStrategyOnDelete=false']);
-      await cluster.isByPartitions();
-      await restart([]);
-      await cluster.isTaken();
-      expect(cluster.fewestInPlace()).to.be.at.least(2);
-    });
-  });
-
-  async function restart(flags: readonly string[]): Promise<void> {
-    await Promise.all(stage().controllers.map((controller) => controller.stop('SIGTERM')));
-    await stage().startController([...sharedFlags, ...byDefault, ...flags]);
-  }
 });

@@ -1,14 +1,12 @@
 import { expect } from 'chai';
-import { newRealMocoScene } from './real-moco-fixture.ts';
-import type { RolloutCluster } from './rollout-cluster.ts';
-import { useRollouts } from './rollout-fixture.ts';
+import { realMocoScene } from '../cluster/real-moco-fixture.ts';
+import type { RolloutCluster } from '../cluster/rollout-cluster.ts';
+import { useRollouts } from '../cluster/rollout-fixture.ts';
 
 const newImage = 'mysql:8.4.9';
 
-// A member that is stopped comes back only if moco-controller configures it. moco-controller is killed here, so the
-// control plane is not shared with other files.
 describe('while moco-controller 0.36 is away', () => {
-  const { stage, scenario } = useRollouts(newRealMocoScene());
+  const { stage, scenario } = useRollouts(realMocoScene);
 
   // A rollout that rests at the current revision would stop earlier: MOCO's webhook for StatefulSets is away as well.
   scenario('no working member is evicted, and the rollout continues once it is back', {}, async (cluster) => {
