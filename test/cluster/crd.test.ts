@@ -30,6 +30,10 @@ const maintenanceWindow = (fields: Readonly<Record<string, string | number>>) =>
 });
 const blackout = (until: string) => ({ from: '2026-12-20T00:00:00+09:00', until, reason: 'end of the year' });
 
+const rollout = (name: string, spec?: object): Written => ({ of: rolloutKind, name, spec });
+const policy = (spec: object): Written => ({ of: policyKind, name: 'some', spec });
+const sequence = (spec: object): Written => ({ of: sequenceKind, name: 'some', spec });
+
 describe('the API server and MySQLRollout', () => {
   const controlPlane = useControlPlane();
   let access: Connected;
@@ -260,10 +264,6 @@ describe('the API server and MySQLRollout', () => {
     return create(object, { dryRun: 'All' }).then(() => 'taken', String);
   }
 });
-
-const rollout = (name: string, spec?: object): Written => ({ of: rolloutKind, name, spec });
-const policy = (spec: object): Written => ({ of: policyKind, name: 'some', spec });
-const sequence = (spec: object): Written => ({ of: sequenceKind, name: 'some', spec });
 
 function check(more: object): object {
   return { name: 'errant', query: 'errant{namespace="$namespace", name="$name"} > 0', ...more };

@@ -9,22 +9,22 @@ import { Tally } from './tally.ts';
 
 /** `make soak` plays many more, until every fault has struck. */
 const rolloutsWanted = 100;
-/** More only where fewer have not met with every situation. */
-const mostRollouts = 5 * rolloutsWanted;
-/** The themes that bring about rare situations. Once only these are missing, other themes would show nothing new. */
-const themesOfRare: Readonly<Partial<Record<Situation, string>>> = {
-  offlineInMidRollout: 'burdens',
-  protectedReplica: 'burdens',
-  upstreamUnavailable: 'burdens',
-  diesInsideAnUpdate: 'inPlace',
-  mysqldRestartedInPlace: 'inPlace',
-  imageUnavailable: 'preflight',
-  slowPull: 'refusals',
-  evictionRefused: 'refusals',
-  copiedRollout: 'refusals',
-  terminatingRollout: 'refusals',
-  restsOutsideMaintenance: 'maintenance',
+/** A theme that brings about each rare situation, and a seed with which it does. If the draws change, later seeds do. */
+const rare: Readonly<Partial<Record<Situation, readonly [theme: string, seed: number]>>> = {
+  offlineInMidRollout: ['burdens', 1],
+  protectedReplica: ['burdens', 1],
+  upstreamUnavailable: ['burdens', 24],
+  diesInsideAnUpdate: ['inPlace', 5],
+  mysqldRestartedInPlace: ['inPlace', 15],
+  imageUnavailable: ['preflight', 6],
+  slowPull: ['refusals', 16],
+  evictionRefused: ['refusals', 1],
+  copiedRollout: ['refusals', 7],
+  terminatingRollout: ['refusals', 1],
+  restsOutsideMaintenance: ['maintenance', 1],
 };
+/** As many histories of its theme are played to find a rare situation. */
+const mostOfTheme = 100;
 /** After so many the rest would show nothing new. */
 const mostFailures = 10;
 
@@ -34,14 +34,18 @@ describe('the simulation', () => {
     const failures: string[] = [];
     // Those of losses have histories of their own (losses.test.ts).
     const missing = () => tally.missing.filter((one) => !situationsOfLosses.some((other) => other === one));
-    const isEnough = (): boolean =>
-      tally.rollouts >= mostRollouts || (tally.rollouts >= rolloutsWanted && missing().length === 0);
-    for (let seed = 1; !isEnough() && failures.length < mostFailures; seed++) {
-      const rare = tally.rollouts < rolloutsWanted ? undefined : missing()[0];
-      const theme = rare === undefined ? undefined : themesOfRare[rare];
-      const { outcome, failure } = await play(theme === undefined ? String(seed) : `${theme}:${seed}`);
+    const playNamed = async (name: string): Promise<void> => {
+      const { outcome, failure } = await play(name);
       tally.add(outcome);
       if (failure !== null) failures.push(failure);
+    };
+    const goesOn = (): boolean => failures.length < mostFailures;
+    for (let seed = 1; seed <= rolloutsWanted && goesOn(); seed++) await playNamed(String(seed));
+    for (const [situation, [theme, first]] of Object.entries(rare)) {
+      const isMissing = (): boolean => missing().some((one) => one === situation);
+      for (let seed = first; seed < first + mostOfTheme && isMissing() && goesOn(); seed++) {
+        await playNamed(`${theme}:${seed}`);
+      }
     }
     console.log(`      ${[...tally.situationLines, tally.lossLine, tally.closingLine].join('\n      ')}`);
     expect(failures.join('\n')).to.equal('');
