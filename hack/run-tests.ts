@@ -53,9 +53,14 @@ async function buildPrograms(): Promise<string> {
   return directory;
 }
 
-/** Runs lanes in parallel. A lane that has finished lends its workers to the others. */
+/**
+ * Runs lanes in parallel. A lane that has finished lends its workers to the others, and last to those that give way: they
+ * can use every core until the end.
+ */
 async function runPhase(lanes: readonly Lane[]): Promise<void> {
-  const queues = lanes.map((one) => ({ ...one, waiting: durations.longestFirst(one.files) }));
+  const queues = lanes
+    .map((one) => ({ ...one, waiting: durations.longestFirst(one.files) }))
+    .toSorted((a, b) => Number(a.yields ?? false) - Number(b.yields ?? false));
   const runLane = async (own: (typeof queues)[number]): Promise<void> => {
     await Promise.all(
       Array.from({ length: own.workers }, async () => {
