@@ -193,7 +193,7 @@ mutate-sample: node_modules ## Try 200 small changes of all of src, within 15 mi
 soak: node_modules control-plane real-moco ## What takes longer than `make test` may: more states, 100,000 histories (long)
 	@$(NODE) hack/run-tests.ts test/soak/*.test.ts
 	@$(MAKE) --no-print-directory mutate-sample
-	@STATES=300000 $(NODE) hack/run-tests.ts test/verification/explorer/{folding,base,new-pods}.test.ts
+	@STATES=300000 $(NODE) hack/run-tests.ts test/verification/explorer/{folding,base,new-pods,mistakes}.test.ts
 	@$(NODE) test/verification/explorer/main.ts --replicas 3
 	@$(NODE) test/verification/explorer/main.ts --replicas 5 --coarse --good --faults 3
 	@$(NODE) test/verification/explorer/main.ts --alone --coarse --good --states 3000000

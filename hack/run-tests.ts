@@ -54,8 +54,8 @@ async function buildPrograms(): Promise<string> {
 }
 
 /**
- * Runs lanes in parallel. A lane that has finished lends its workers to the others, and last to those that give way: they
- * can use every core until the end.
+ * Runs lanes in parallel. A lane that has finished lends its workers to the others, and last to those that give way:
+ * they can use every core until the end.
  */
 async function runPhase(lanes: readonly Lane[]): Promise<void> {
   const queues = lanes

@@ -8,9 +8,9 @@ import { replayLine, storyOf } from './story.ts';
 const mostRuns = 200;
 
 describe('mistakes in the simulation', () => {
-  // `make soak` plays the others too, which the explorer finds in `make test`.
-  for (const [name, { simulation, explorer, wrong }] of Object.entries(mistakes)) {
-    if (simulation === undefined || explorer !== undefined) continue;
+  // `make soak` plays the others too, which a lower layer finds in `make test`.
+  for (const [name, { simulation, explorer, snapshots, wrong }] of Object.entries(mistakes)) {
+    if (simulation === undefined || explorer !== undefined || snapshots !== undefined) continue;
     it(`finds a controller that ${name}: ${wrong}`, async () => {
       const result = await runsUntilFound(name, mostRuns);
       const [finding] = result?.outcome.violations ?? [];
