@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { mistakes } from '../mistakes/catalogue.ts';
+import { refuse, wholeNumber } from './arguments.ts';
 import { drawNamed, everyThemeName, type Scenario } from './draw.ts';
 import { faultTables } from './faults.ts';
 import { playSeeds, seedsFrom } from './play-seeds.ts';
@@ -106,7 +107,7 @@ function named(seed: string): Scenario {
   try {
     return drawNamed(seed);
   } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error));
+    return refuse(usage, error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -114,7 +115,10 @@ function placesIn(replay: string, count: number): readonly number[] {
   const places = replay === '-' ? [] : replay.split(',').map(Number);
   const wrong = places.find((place) => !Number.isInteger(place) || place < 0 || place >= count);
   if (wrong !== undefined) {
-    return refuse(`expected REPLAY to be numbers from 0 to ${count - 1} with commas between them, got ${replay}`);
+    return refuse(
+      usage,
+      `expected REPLAY to be numbers from 0 to ${count - 1} with commas between them, got ${replay}`,
+    );
   }
   return places;
 }
@@ -142,23 +146,14 @@ function readArguments(): Arguments {
     } as const;
     const { values } = parseArgs({ options });
     return {
-      rollouts: whole('--rollouts', values.rollouts),
-      from: whole('--from', values.from),
-      jobs: values.jobs === 'cores' ? availableParallelism() : whole('--jobs', values.jobs),
-      alone: values.alone === undefined ? null : whole('--alone', values.alone),
+      rollouts: wholeNumber(usage, '--rollouts', values.rollouts),
+      from: wholeNumber(usage, '--from', values.from),
+      jobs: values.jobs === 'cores' ? availableParallelism() : wholeNumber(usage, '--jobs', values.jobs),
+      alone: values.alone === undefined ? null : wholeNumber(usage, '--alone', values.alone),
       mistakes: values.mistakes,
       faults: values.faults,
     };
   } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error));
+    return refuse(usage, error instanceof Error ? error.message : String(error));
   }
-}
-
-function whole(flag: string, value: string): number {
-  return /^[1-9]\d{0,8}$/.test(value) ? Number(value) : refuse(`expected ${flag} to be a whole number, got ${value}`);
-}
-
-function refuse(sentence: string): never {
-  console.error(`${sentence}\n${usage}`);
-  process.exit(2);
 }

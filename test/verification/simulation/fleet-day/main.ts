@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { refuse, wholeNumber } from '../arguments.ts';
 import { type Day, playDay, type Way, ways } from './day.ts';
 import { tableOf, wrongWith } from './report.ts';
 
@@ -41,25 +42,16 @@ function readArguments() {
     const { seed, clusters, nodes, hours, rounds, way } = values;
     const all = Object.keys(ways) as Way[];
     const wanted = way === undefined ? all : all.filter((one) => one === way);
-    if (wanted.length === 0) return refuse(`expected --way to be one of "${all.join('", "')}", got ${way}`);
+    if (wanted.length === 0) return refuse(usage, `expected --way to be one of "${all.join('", "')}", got ${way}`);
     return {
       seed,
-      clusters: whole('--clusters', clusters),
-      nodes: whole('--nodes', nodes),
-      hours: whole('--hours', hours),
-      rounds: whole('--rounds', rounds),
+      clusters: wholeNumber(usage, '--clusters', clusters),
+      nodes: wholeNumber(usage, '--nodes', nodes),
+      hours: wholeNumber(usage, '--hours', hours),
+      rounds: wholeNumber(usage, '--rounds', rounds),
       ways: wanted,
     };
   } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error));
+    return refuse(usage, error instanceof Error ? error.message : String(error));
   }
-}
-
-function whole(flag: string, value: string): number {
-  return /^[1-9]\d{0,4}$/.test(value) ? Number(value) : refuse(`expected ${flag} to be a whole number, got ${value}`);
-}
-
-function refuse(sentence: string): never {
-  console.error(`${sentence}\n${usage}`);
-  process.exit(2);
 }
