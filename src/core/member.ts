@@ -218,7 +218,7 @@ export function hasNeverStarted(member: StartedFacts): boolean {
   const { phase, initContainers, unschedulable } = member;
   if (phase !== 'Pending' && phase !== 'Running') return false;
   const mysqld = mysqldOf(member);
-  if (mysqld === undefined || mysqld.hasRun) return false;
+  if (mysqld === undefined || mysqld.hasRun || mysqld.restarts > 0) return false;
   return unschedulable !== null || stoppedContainer(mysqld) !== null || initContainers.some(isAheadOfMysqld);
 }
 

@@ -94,6 +94,10 @@ describe('mysqld has never started', () => {
       member(1).down('ImagePullBackOff').container('mysqld', { hasRun: true }),
       false,
     ],
+    'not when it has been restarted, whatever else is reported': [
+      member(1).down('ImagePullBackOff', 3).container('mysqld', { hasRun: false }),
+      false,
+    ],
     'while an init container is at work': [
       member(1).creating(5).initContainer('moco-init', { state: 'running', reason: null }),
       true,

@@ -41,7 +41,7 @@ export function backupCronJobName(clusterName: string): string {
   return `moco-backup-${clusterName}`;
 }
 
-/** The number at the end of the name of a StatefulSet's pod. */
+/** The number at the end of the name of a StatefulSet's pod; `NaN` for others, such as `preflight-12e4567890123456`. */
 export function ordinalOf(podName: string): number {
-  return Number(podName.slice(podName.lastIndexOf('-') + 1));
+  return Number(/-(\d{1,4})$/.exec(podName)?.[1]);
 }
