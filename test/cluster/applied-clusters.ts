@@ -9,6 +9,7 @@ import {
 } from '../../src/moco/names.ts';
 import { until } from '../support/control-plane/until.ts';
 import { mergePatch } from '../support/merge-patch.ts';
+import { prefixedName } from '../support/moco/names.ts';
 import type { MySQLCluster, Pod, StatefulSet } from '../support/moco/objects.ts';
 import { perform } from '../support/moco/perform.ts';
 import { sampleCluster } from '../support/moco/sample.ts';
@@ -42,7 +43,7 @@ export class AppliedClusters {
   /** A new one of three replicas; resolves to its name. */
   async make(): Promise<string> {
     const name = `applied-${made++}`;
-    for (const ordinal of [0, 1, 2]) this.#nodes?.neverSchedule(namespace, `moco-${name}-${ordinal}`);
+    for (const ordinal of [0, 1, 2]) this.#nodes?.neverSchedule(namespace, `${prefixedName(name)}-${ordinal}`);
     const body = sampleCluster({ name, namespace, annotations });
     this.#clusters.set(name, await this.#client.create<MySQLCluster>(clusterKind, { namespace }, body));
     await this.apply(name);
@@ -123,7 +124,7 @@ export class AppliedClusters {
   /** Somebody deletes the pod; resolves once another one has its name. */
   async takePod(name: string, ordinal: number): Promise<void> {
     const before = await this.pods(name);
-    const place = { namespace, name: `moco-${name}-${ordinal}` };
+    const place = { namespace, name: `${prefixedName(name)}-${ordinal}` };
     await this.#client.remove(pods, place, { gracePeriodSeconds: 0 });
     await until('the pod has a successor', async () => {
       const now = await this.pods(name);
@@ -145,7 +146,7 @@ export class AppliedClusters {
   }
 }
 
-const placeOf = (name: string) => ({ namespace, name: `moco-${name}` });
+const placeOf = (name: string) => ({ namespace, name: prefixedName(name) });
 
 /** `done`, or the API server's refusal as `<code> <message>`. */
 export async function outcome(write: Promise<unknown>): Promise<string> {

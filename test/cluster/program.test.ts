@@ -31,7 +31,7 @@ interface Case {
 
 const nowhere = ['--webhook-bind-address=0', '--metrics-bind-address=0', '--health-probe-bind-address=0'];
 
-/** One for each way to fail. What is told is tested where it is found: every error of a flag ends as the first does. */
+/** One case for each way to fail. The messages have tests of their own; every invalid flag ends like the first case. */
 const cases: Readonly<Record<string, Case>> = {
   'an unknown flag': {
     flags: () => ['--kubeconfg=x'],

@@ -4,7 +4,7 @@ import type { RolloutStatus } from '../../src/api/rollout-status.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import { atWork, type Bench, type Process } from './bench.ts';
 import { appliedBy } from './moco-objects.ts';
-import { completion, switchOver } from './whole-rollout.ts';
+import { completion, replaceAll, switchOver } from './whole-rollout.ts';
 
 const third = 'moco-test-third';
 
@@ -15,13 +15,7 @@ describe('a MySQLRollout that is deleted and restored with an old status', () =>
     const [bench, program] = await atWork();
     const old = bench.status;
     expect(old.intent).to.include({ step: 'evict' });
-    bench.replace(2);
-    await program.work();
-    bench.replace(1);
-    await program.work();
-    switchOver(bench, 0, 1);
-    await program.work();
-    bench.replace(0);
+    await replaceAll(bench, program);
     await program.reportAll();
     expect(completion(bench)).to.include({ status: 'True' });
     bench.server.writes.length = 0;

@@ -20,6 +20,12 @@ export function switchOver({ server }: Pick<Bench, 'server'>, from: number, to: 
 /** Everything that MOCO and Kubernetes do in a rollout in which nothing goes wrong. */
 export async function rollOut(bench: Bench, program: Process): Promise<void> {
   await program.work();
+  await replaceAll(bench, program);
+  await program.work();
+}
+
+/** The same from the first eviction until the last pod has been replaced, which the program has not seen yet. */
+export async function replaceAll(bench: Bench, program: Process): Promise<void> {
   bench.replace(2);
   await program.work();
   bench.replace(1);
@@ -27,7 +33,6 @@ export async function rollOut(bench: Bench, program: Process): Promise<void> {
   switchOver(bench, 0, 1);
   await program.work();
   bench.replace(0);
-  await program.work();
 }
 
 interface Completion {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { controllerRevisions, pods, statefulSets } from '../../../src/kube/resource.ts';
 import { Bench, begin } from '../bench.ts';
 import { revisionAfter, revisionBefore } from '../moco-objects.ts';
-import { completion, rollOut, switchOver } from '../whole-rollout.ts';
+import { completion, replaceAll, rollOut } from '../whole-rollout.ts';
 
 const controllerRevisionPath = /controllerrevisions/;
 
@@ -84,13 +84,7 @@ describe('the history of rollouts', () => {
   it('records a rollout as complete if the next one begins before the status shows it', async () => {
     const bench = withTemplates();
     const program = await bench.started();
-    bench.replace(2);
-    await program.work();
-    bench.replace(1);
-    await program.work();
-    switchOver(bench, 0, 1);
-    await program.work();
-    bench.replace(0);
+    await replaceAll(bench, program);
     const completeAt = bench.now;
     await program.turn();
     expect(completion(bench)).to.include({ status: 'True' });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Explored } from './explored.ts';
 import { situations } from './situations.ts';
+import { isSoaked, statesUnlessSoaked } from './soaked.ts';
 import { type Family, families, type World, worldOf } from './world.ts';
 
 /** In how many states of all explorations each situation holds. */
@@ -10,15 +11,13 @@ const reachesTheGoal = (world: World): void => {
   expect(explored.advances(world).get('goal')).to.be.greaterThan(0);
 };
 
-/** The number of states that `make soak` explores of each world. Only `make soak` explores large worlds to the end. */
-const soaked = process.env['STATES'];
-const manyStates = Number(soaked ?? 10_000);
-const someStates = Number(soaked ?? 4_000);
+const manyStates = statesUnlessSoaked(10_000);
+const someStates = statesUnlessSoaked(4_000);
 
 /** Explores the beginning of a large world. `make soak` explores it to the end. */
 const beginsWell = (world: World): void => {
-  if (soaked === undefined) explored.keepsInvariants(world, manyStates);
-  else reachesTheGoal(world);
+  if (isSoaked) reachesTheGoal(world);
+  else explored.keepsInvariants(world, manyStates);
 };
 
 const coarse = { detail: 'coarse', badRevision: false } as const;

@@ -3,6 +3,7 @@ import * as c from './cells.ts';
 import type { Verdict } from './decisions.ts';
 import { Exploration } from './explore.ts';
 import { fold } from './fold.ts';
+import { isSoaked, statesUnlessSoaked } from './soaked.ts';
 import { changes } from './story.ts';
 import { type Family, families, type World, worldOf } from './world.ts';
 
@@ -57,8 +58,8 @@ function mayAlso(verdict: Verdict, folded: Exploration, cells: c.Cells): boolean
 }
 
 /** Explored without folding where nothing else limits it. `make soak` explores 300,000, and a changing template too. */
-const states = Number(process.env['STATES'] ?? 5_000);
-const onlySoaked: readonly Family[] = process.env['STATES'] === undefined ? ['template'] : [];
+const states = statesUnlessSoaked(5_000);
+const onlySoaked: readonly Family[] = isSoaked ? [] : ['template'];
 
 describe('folding loses no state', () => {
   const coarse = { detail: 'coarse', badRevision: false } as const;

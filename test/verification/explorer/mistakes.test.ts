@@ -3,6 +3,7 @@ import { mistakes } from '../mistakes/catalogue.ts';
 import type { Found, Mistake } from '../mistakes/mistake.ts';
 import { Exploration } from './explore.ts';
 import { progressOf } from './progress.ts';
+import { isSoaked } from './soaked.ts';
 import { tell } from './story.ts';
 
 const mostStates = 3_000_000;
@@ -23,7 +24,7 @@ function explored({ decide, explorer }: Mistake, folded: boolean): readonly [Fou
 }
 
 /** `make soak` explores without folding, too. That folding loses no state: folding.test.ts. */
-const foldings = process.env['STATES'] === undefined ? [true] : [true, false];
+const foldings = isSoaked ? [true, false] : [true];
 
 for (const folded of foldings) {
   describe(`the explorer, ${folded ? 'with' : 'without'} folding, finds a controller that`, () => {

@@ -6,6 +6,7 @@ import { violations } from '../../core/invariants.ts';
 import type { Decide } from './decisions.ts';
 import { Explored } from './explored.ts';
 import { situationsOfLostMembers } from './situations.ts';
+import { isSoaked, statesUnlessSoaked } from './soaked.ts';
 import { type Family, type World, worldOf } from './world.ts';
 
 // Members whose pods another client deletes while they are held come back at their previous revision (I24). In the end
@@ -34,11 +35,11 @@ const lossOf = (replicas: number, wanted: Wanted = {}, settings: Parameters<type
     settings,
   );
 
-/** The number of states that `make soak` explores of each world in which more happens, and there with another fault. */
-const soaked = process.env['STATES'];
-const manyStates = Number(soaked ?? 60_000);
-const someStates = Number(soaked ?? 15_000);
-const faults = soaked === undefined ? 1 : 2;
+/** Worlds in which more happens are explored so far. */
+const manyStates = statesUnlessSoaked(60_000);
+const someStates = statesUnlessSoaked(15_000);
+/** In the world of one member. */
+const faults = isSoaked ? 2 : 1;
 
 describe('every reachable state in which another client deletes pods', () => {
   it(`of one member keeps the invariants and makes progress with faults (${faults}) in full detail`, () => {
