@@ -195,8 +195,9 @@ export function recreated(situation: Situation, ordinal: number): Recreated | nu
   }
   const member = members.find((one) => one.ordinal === ordinal);
   const despite = member === undefined ? null : createdWhileHeld(situation, member);
-  const because = member === undefined ? null : keptBecause(situation, { ordinal, member });
-  return because === null || despite === null ? null : { as: 'updated', because, despite };
+  if (member === undefined || despite === null) return null;
+  const because = keptBecause(situation, { ordinal, member });
+  return because === null ? null : { as: 'updated', because, despite };
 }
 
 /** Why the member cannot come back at its previous revision; `null` if it can. */
