@@ -169,11 +169,13 @@ export function isEarlier(one: MysqlVersion | null, other: MysqlVersion | null):
   return order < 0 || (order === 0 && one.patch !== null && other.patch !== null && one.patch < other.patch);
 }
 
+const byNumbers = new Intl.Collator('en', { numeric: true });
+
 /** The versions that are known, the oldest first. */
 export const sortedVersions = (mysqlds: readonly (KnownVersion | null)[]): readonly string[] =>
   mysqlds
     .flatMap((known) => (known === null ? [] : [known.version]))
-    .toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }));
+    .toSorted((one, other) => byNumbers.compare(one, other));
 
 /**
  * Whether a `replica` may replicate from `source`: MySQL does not support a source of a newer series. `null` if a
