@@ -340,6 +340,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       return doing(right, { kind: 'delete', rule: 'MemberNotParticipating', targets: [target(member)] });
     },
     simulation: ['nodes'],
+    firstSeed: 14,
   },
   'continues with a revision that fails': {
     wrong: 'gives the next member a revision with which another one does not come up',
@@ -546,6 +547,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         snapshot.nodesLeaving?.names.length ? { ...policy, partition: snapshot.cluster.replicas } : policy,
       ),
     simulation: ['nodeMaintenance'],
+    firstSeed: 13,
   },
   'rolls out between two nodes': {
     wrong: 'updates a member after one node is back, and moves it again when the next node is cordoned',
@@ -630,6 +632,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       substitute: import.meta.resolve('./modules/without-expectations.ts'),
     },
     simulation: [],
+    firstSeed: 17,
   },
   'judges a pod by the grace period that it has at the end': {
     wrong: 'calls a terminating pod stuck once the kubelet has shortened its grace period to 0',
@@ -639,6 +642,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       substitute: import.meta.resolve('./modules/with-current-grace-period.ts'),
     },
     simulation: ['nodes'],
+    firstSeed: 19,
   },
   'counts ready instead of participating': {
     wrong: 'counts members on a lost node and errant replicas as participating',
@@ -680,6 +684,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       substitute: import.meta.resolve('./modules/with-first-answers.ts'),
     },
     simulation: ['checks'],
+    firstSeed: 4,
   },
   'knows the pods of a preflight by their label alone': {
     wrong: 'deletes whatever has the label of a pod that fetches images, members as well',
@@ -689,6 +694,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       substitute: import.meta.resolve('./modules/with-labels-for-proof.ts'),
     },
     simulation: ['preflight'],
+    firstSeed: 15,
   },
   'assumes that every node can fetch': {
     wrong: 'restarts a container in place on a node that has not fetched its image',
@@ -1038,6 +1044,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       substitute: import.meta.resolve('./modules/with-no-answer-for-no.ts'),
     },
     simulation: ['api', 'lostAnswers'],
+    firstSeed: 16,
   },
   'deletes what it may not evict': {
     wrong: 'deletes a member that works if a policy or a missing right refuses its eviction',
@@ -1047,6 +1054,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       substitute: import.meta.resolve('./modules/with-deletions-for-evictions.ts'),
     },
     simulation: ['refusals'],
+    firstSeed: 4,
   },
   'takes repeated events for news': {
     wrong: 'puts an older object into its cache when a watch repeats itself, and forgets what it has done since',
@@ -1056,6 +1064,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       substitute: import.meta.resolve('./modules/with-repetitions-for-news.ts'),
     },
     simulation: ['watches'],
+    firstSeed: 19,
   },
   'takes any 404 for an empty collection': {
     wrong: 'forgets all policies, Jobs or sequences as soon as a proxy answers a list with a page that says 404',
@@ -1074,5 +1083,6 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       substitute: import.meta.resolve('./modules/with-own-clock.ts'),
     },
     simulation: ['clocks'],
+    firstSeed: 4,
   },
 };

@@ -39,6 +39,8 @@ export interface Mistake {
   readonly explorer?: Explored;
   /** Where it shows in the simulation: its themes, none for any theme, or one scenario for what seldom comes about. */
   readonly simulation?: readonly string[] | Scenario;
+  /** The first seed that the simulation tries, default 1. If it no longer shows the mistake, a later seed does. */
+  readonly firstSeed?: number;
   /** What random histories of a fleet in stages say about it. */
   readonly fleet?: RegExp;
   /** The objects that a cache loses although they exist. */

@@ -21,9 +21,9 @@ export async function runsUntilFound(
   mostRuns: number,
 ): Promise<{ readonly runs: number; readonly outcome: Outcome } | null> {
   const { draw, run } = await simulatorOf(mistake);
-  const where = mistakes[mistake]?.simulation ?? [];
+  const { simulation: where = [], firstSeed = 1 } = mistakes[mistake] ?? {};
   for (let runs = 1; runs <= mostRuns; runs++) {
-    const outcome = await run('plan' in where ? where : draw(String(runs), where));
+    const outcome = await run('plan' in where ? where : draw(String(firstSeed + runs - 1), where));
     if (outcome.violations.length > 0) return { runs, outcome };
   }
   return null;
