@@ -75,8 +75,8 @@ export async function testFiles(unitOnly: boolean): Promise<readonly string[]> {
 
 /**
  * Phases that run one after another, each with parallel lanes. Unit tests come first, so that fast failures show early.
- * Next, the explorer and the simulation, which use the processor, run in parallel with tests of control planes, which
- * mostly wait. Files that share a control plane run in one process, so that it is started only once.
+ * Next, the explorer and the simulation, which use every core that is free, run in parallel with tests of control
+ * planes, which mostly wait. Files that share a control plane run in one process, so that it is started only once.
  */
 export async function phases(files: readonly string[], cores: number): Promise<readonly (readonly Lane[])[]> {
   const lanes = Object.fromEntries([...Object.keys(shared), 'own'].map((name) => [name, [] as string[]]));
@@ -86,7 +86,7 @@ export async function phases(files: readonly string[], cores: number): Promise<r
   return [
     [lane(unit, Math.ceil(cores * 1.5))],
     [
-      { ...lane(files.filter(isLongComputing).toSorted(byPlace), Math.ceil(cores / 2)), yields: true },
+      { ...lane(files.filter(isLongComputing).toSorted(byPlace), cores), yields: true },
       lane(own, Math.ceil(cores / 2)),
       ...Object.values(others).map((sharing) => lane(sharing, 1)),
     ],
