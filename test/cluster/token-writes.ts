@@ -270,26 +270,24 @@ const anyVersion = async (place: Place, name?: string) => {
   return found;
 };
 
+const makes = (what: string, send: Write['send']): Write => ({ what, send });
+const madeIfExtended = (what: string, send: Write['send']): Write => ({ what, send, in: 'extended' });
+
 /** What the code writes, by the functions that write it. In this order; each is accepted. */
 export const made: readonly Write[] = [
-  {
-    what: 'adopts a StatefulSet: two dry runs, then OnDelete and its label',
-    send: async (place) => adoptStatefulSet(await record(place), place.api),
-  },
-  {
-    // It takes MOCO's webhook to make a partition of it.
-    what: 'lets new pods come up at the current revision',
-    send: async (place) =>
-      place.api.patchStatefulSet(await anyVersion(place), { labels: { [newPodsLabel]: newPodsAtCurrentRevision } }),
-  },
-  {
-    what: 'lets new pods come up at the update revision again',
-    send: async (place) => adoptStatefulSet(await record(place), place.api),
-  },
-  {
-    what: 'releases a StatefulSet to rolling updates with a partition of all replicas',
-    send: async (place) => releaseStatefulSet(await record(place), place.api),
-  },
+  makes('adopts a StatefulSet: two dry runs, then OnDelete and its label', async (place) =>
+    adoptStatefulSet(await record(place), place.api),
+  ),
+  // It takes MOCO's webhook to make a partition of it.
+  makes('lets new pods come up at the current revision', async (place) =>
+    place.api.patchStatefulSet(await anyVersion(place), { labels: { [newPodsLabel]: newPodsAtCurrentRevision } }),
+  ),
+  makes('lets new pods come up at the update revision again', async (place) =>
+    adoptStatefulSet(await record(place), place.api),
+  ),
+  makes('releases a StatefulSet to rolling updates with a partition of all replicas', async (place) =>
+    releaseStatefulSet(await record(place), place.api),
+  ),
   ...[2, 1, 0].map((partition) => ({
     what: `lowers the partition by one, to ${partition}`,
     send: async (place: Place) =>
@@ -297,82 +295,59 @@ export const made: readonly Write[] = [
         spec: { updateStrategy: { rollingUpdate: { partition } } },
       }),
   })),
-  {
-    what: 'notes an invalidated step at a StatefulSet',
-    send: async (place) =>
-      place.api.annotate(statefulSets, place.namespace, await record(place), { [invalidatedIntentAnnotation]: 'x' }),
-  },
-  {
-    what: 'promotes the update revision in the status of a StatefulSet',
-    send: async (place) => {
-      const found = await record(place);
-      return place.api.promoteRevision(found, { revision: found.updateRevision, replicas: 2 });
-    },
-  },
-  {
-    what: 'tries the next pod of a member as a dry run',
-    send: async (place) =>
-      place.api.tryToCreatePod(await successor(place, ready), place.namespace).catch((error: unknown) => {
-        if (!String(error).includes('already exists')) throw error;
-      }),
-  },
-  {
-    what: 'sets demote and its mark on a member',
-    send: async (place) =>
-      place.api.annotate(pods, place.namespace, await target(place, ready), {
-        [demoteAnnotation]: 'true',
-        [demotedForAnnotation]: 'x',
-      }),
-  },
-  {
-    what: 'takes demote back, and notes which containers restart and an invalidated step',
-    send: async (place) =>
-      place.api.annotate(pods, place.namespace, await target(place, ready), {
-        [demoteAnnotation]: null,
-        [demotedForAnnotation]: null,
-        [restartInPlaceAnnotation]: '{}',
-        [invalidatedIntentAnnotation]: 'x',
-      }),
-  },
-  {
-    what: 'evicts a member that is Ready',
-    send: async (place) =>
-      place.client.create(
-        pods,
-        { namespace: place.namespace, name: ready, subresource: 'eviction' },
-        evictionOf(ready, place.namespace, { dryRun: ['All'] }),
-      ),
-  },
-  {
-    what: 'deletes a member that is not Ready',
-    send: async (place) => place.api.deletePod(place.namespace, await target(place, notReady)),
-  },
-  {
-    what: 'deletes a member that is errant',
-    send: async ({ client, namespace, ...place }) => {
-      const { uid, resourceVersion } = await target({ client, namespace, ...place }, errant);
-      return client.remove(
-        pods,
-        { namespace, name: errant },
-        {
-          preconditions: { uid, resourceVersion },
-          dryRun: ['All'],
-        },
-      );
-    },
-  },
-  {
-    what: "notes which mysqld has started on a member's data",
-    send: async (place) => {
-      const { uid, resourceVersion } = metadataOf(await place.read(persistentVolumeClaims, claim));
-      const { namespace } = place;
-      const noted = { revision: 'moco-test-1', image: 'example/mysql:1', version: '8.4.8' };
-      return place.api.noteData({ namespace, name: claim, uid, resourceVersion, data: null }, noted);
-    },
-  },
-  {
-    what: 'sets its condition of a MySQLCluster',
-    send: putsStatus(clusterKind, clusterName, (status) => ({
+  makes('notes an invalidated step at a StatefulSet', async (place) =>
+    place.api.annotate(statefulSets, place.namespace, await record(place), { [invalidatedIntentAnnotation]: 'x' }),
+  ),
+  makes('promotes the update revision in the status of a StatefulSet', async (place) => {
+    const found = await record(place);
+    return place.api.promoteRevision(found, { revision: found.updateRevision, replicas: 2 });
+  }),
+  makes('tries the next pod of a member as a dry run', async (place) =>
+    place.api.tryToCreatePod(await successor(place, ready), place.namespace).catch((error: unknown) => {
+      if (!String(error).includes('already exists')) throw error;
+    }),
+  ),
+  makes('sets demote and its mark on a member', async (place) =>
+    place.api.annotate(pods, place.namespace, await target(place, ready), {
+      [demoteAnnotation]: 'true',
+      [demotedForAnnotation]: 'x',
+    }),
+  ),
+  makes('takes demote back, and notes which containers restart and an invalidated step', async (place) =>
+    place.api.annotate(pods, place.namespace, await target(place, ready), {
+      [demoteAnnotation]: null,
+      [demotedForAnnotation]: null,
+      [restartInPlaceAnnotation]: '{}',
+      [invalidatedIntentAnnotation]: 'x',
+    }),
+  ),
+  makes('evicts a member that is Ready', async (place) =>
+    place.client.create(
+      pods,
+      { namespace: place.namespace, name: ready, subresource: 'eviction' },
+      evictionOf(ready, place.namespace, { dryRun: ['All'] }),
+    ),
+  ),
+  makes('deletes a member that is not Ready', async (place) =>
+    place.api.deletePod(place.namespace, await target(place, notReady)),
+  ),
+  makes('deletes a member that is errant', async ({ client, namespace, ...place }) => {
+    const { uid, resourceVersion } = await target({ client, namespace, ...place }, errant);
+    return client.remove(
+      pods,
+      { namespace, name: errant },
+      { preconditions: { uid, resourceVersion }, dryRun: ['All'] },
+    );
+  }),
+  makes("notes which mysqld has started on a member's data", async (place) => {
+    const { uid, resourceVersion } = metadataOf(await place.read(persistentVolumeClaims, claim));
+    const { namespace } = place;
+    const noted = { revision: 'moco-test-1', image: 'example/mysql:1', version: '8.4.8' };
+    return place.api.noteData({ namespace, name: claim, uid, resourceVersion, data: null }, noted);
+  }),
+  makes(
+    'sets its condition of a MySQLCluster',
+    putsStatus(clusterKind, clusterName, (status) => ({
       ...status,
       conditions: [
         ...((status['conditions'] ?? []) as object[]),
@@ -385,103 +360,76 @@ export const made: readonly Write[] = [
         },
       ],
     })),
-  },
-  {
-    what: 'removes its condition of a MySQLCluster',
-    send: putsStatus(clusterKind, clusterName, (status) => ({
+  ),
+  makes(
+    'removes its condition of a MySQLCluster',
+    putsStatus(clusterKind, clusterName, (status) => ({
       ...status,
       conditions: (status['conditions'] as { type: string }[]).filter(({ type }) => type !== rolloutCompleteCondition),
     })),
-  },
-  {
-    what: 'creates a MySQLRollout that is missing',
-    send: async ({ api, read, namespace }) => {
-      const { uid } = metadataOf(await read(clusterKind, 'second'));
-      return api.createRollout({ namespace, name: 'second', uid } as Parameters<ClusterApi['createRollout']>[0]);
-    },
-  },
-  {
-    what: 'removes an override that has ended',
-    send: merges(rolloutKind, clusterName, { spec: { overrides: null } }),
-  },
-  {
-    what: 'writes the status of a MySQLRollout',
-    send: putsStatus(rolloutKind, clusterName, () => ({ phase: 'UpToDate' })),
-  },
-  {
-    what: 'writes the status of a MySQLRolloutPolicy',
-    send: async ({ api, read }) =>
-      api.replaceStatus(policyKind, metadataOf(await read(policyKind, 'test')), {
-        spec: (await read(policyKind, 'test'))['spec'],
-        status: { clusters: 0 },
+  ),
+  makes('creates a MySQLRollout that is missing', async ({ api, read, namespace }) => {
+    const { uid } = metadataOf(await read(clusterKind, 'second'));
+    return api.createRollout({ namespace, name: 'second', uid } as Parameters<ClusterApi['createRollout']>[0]);
+  }),
+  makes('removes an override that has ended', merges(rolloutKind, clusterName, { spec: { overrides: null } })),
+  makes(
+    'writes the status of a MySQLRollout',
+    putsStatus(rolloutKind, clusterName, () => ({ phase: 'UpToDate' })),
+  ),
+  makes('writes the status of a MySQLRolloutPolicy', async ({ api, read }) =>
+    api.replaceStatus(policyKind, metadataOf(await read(policyKind, 'test')), {
+      spec: (await read(policyKind, 'test'))['spec'],
+      status: { clusters: 0 },
+    }),
+  ),
+  makes(
+    'writes the status of a MySQLRolloutSequence',
+    putsStatus(sequenceKind, 'test', () => ({}), false),
+  ),
+  makes('reports an Event', ({ client, namespace }) =>
+    client.create(events, { namespace }, event(namespace, { metadata: { name: 'test.1', namespace } })),
+  ),
+  makes(
+    'counts one more of an Event',
+    merges(events, 'test.1', { series: { count: 2, lastObservedTime: '2026-11-28T00:01:00.000000Z' } }),
+  ),
+  makes('creates its lease', ({ client }) =>
+    client.create(leases, { namespace: 'moco-rollout-system' }, lease('moco-rollout')),
+  ),
+  makes('renews its lease', async ({ client, read }) =>
+    client.replace(
+      leases,
+      { namespace: 'moco-rollout-system', name: 'moco-rollout' },
+      heldBy('x', (await read(leases, 'moco-rollout', 'moco-rollout-system')) as never, 15_000, 0, {
+        'moco-rollout.io/flags': '{}',
       }),
-  },
-  {
-    what: 'writes the status of a MySQLRolloutSequence',
-    send: putsStatus(sequenceKind, 'test', () => ({}), false),
-  },
-  {
-    what: 'reports an Event',
-    send: ({ client, namespace }) =>
-      client.create(events, { namespace }, event(namespace, { metadata: { name: 'test.1', namespace } })),
-  },
-  {
-    what: 'counts one more of an Event',
-    send: merges(events, 'test.1', { series: { count: 2, lastObservedTime: '2026-11-28T00:01:00.000000Z' } }),
-  },
-  {
-    what: 'creates its lease',
-    send: ({ client }) => client.create(leases, { namespace: 'moco-rollout-system' }, lease('moco-rollout')),
-  },
-  {
-    what: 'renews its lease',
-    send: async ({ client, read }) =>
-      client.replace(
-        leases,
-        { namespace: 'moco-rollout-system', name: 'moco-rollout' },
-        heldBy('x', (await read(leases, 'moco-rollout', 'moco-rollout-system')) as never, 15_000, 0, {
-          'moco-rollout.io/flags': '{}',
-        }),
-      ),
-  },
-  {
-    what: 'creates the pod of a preflight that fetches images',
-    in: 'extended',
-    send: async (place) => place.api.createPreflightPod(await preflight(place, 'images'), place.namespace),
-  },
-  {
-    what: 'creates the pod of a preflight that checks the configuration',
-    in: 'extended',
-    send: async (place) => place.api.createPreflightPod(await preflight(place, 'configuration'), place.namespace),
-  },
-  {
-    what: 'deletes the pod of a preflight',
-    in: 'extended',
-    send: async (place) => {
-      const { name } = (await preflight(place, 'images')).metadata as { name: string };
-      return place.api.deletePreflightPod(await place.read(pods, name));
-    },
-  },
-  {
-    what: 'resizes a container of a running pod to what the template has',
-    in: 'extended',
-    send: async (place) =>
-      place.api.resizePod(place.namespace, await target(place, ready), [
-        { name: 'agent', limits: { cpu: '200m' }, requests: { cpu: '200m' }, restarts: false },
-      ]),
-  },
-  {
-    what: 'updates a running pod in place to what the template has',
-    in: 'extended',
-    send: async (place) =>
-      place.api.updateInPlace(place.namespace, await target(place, ready), {
-        labels: { 'controller-revision-hash': (await record(place)).updateRevision, 'app.kubernetes.io/version': '2' },
-        annotations: { [restartInPlaceAnnotation]: '{}', 'example.com/described': 'newly' },
-        containers: [{ name: 'agent', image: newImage }],
-        initContainers: [{ name: 'copy-moco-init', image: newImage }],
-        resized: [],
-      }),
-  },
+    ),
+  ),
+  madeIfExtended('creates the pod of a preflight that fetches images', async (place) =>
+    place.api.createPreflightPod(await preflight(place, 'images'), place.namespace),
+  ),
+  madeIfExtended('creates the pod of a preflight that checks the configuration', async (place) =>
+    place.api.createPreflightPod(await preflight(place, 'configuration'), place.namespace),
+  ),
+  madeIfExtended('deletes the pod of a preflight', async (place) => {
+    const { name } = (await preflight(place, 'images')).metadata as { name: string };
+    return place.api.deletePreflightPod(await place.read(pods, name));
+  }),
+  madeIfExtended('resizes a container of a running pod to what the template has', async (place) =>
+    place.api.resizePod(place.namespace, await target(place, ready), [
+      { name: 'agent', limits: { cpu: '200m' }, requests: { cpu: '200m' }, restarts: false },
+    ]),
+  ),
+  madeIfExtended('updates a running pod in place to what the template has', async (place) =>
+    place.api.updateInPlace(place.namespace, await target(place, ready), {
+      labels: { 'controller-revision-hash': (await record(place)).updateRevision, 'app.kubernetes.io/version': '2' },
+      annotations: { [restartInPlaceAnnotation]: '{}', 'example.com/described': 'newly' },
+      containers: [{ name: 'agent', image: newImage }],
+      initContainers: [{ name: 'copy-moco-init', image: newImage }],
+      resized: [],
+    }),
+  ),
 ];
 
 const lease = (name: string, more: object = {}) => ({
@@ -503,434 +451,333 @@ const oneMysqld = 'is one mysqld that ends at once';
 const secondContainer = 'the second container of a preflight is a mysqld without a data directory';
 const noRoot = 'is not root, has no capability';
 
+const plain = (what: string, send: Write['send'], says: string, or?: string): Refused => ({
+  what,
+  send,
+  says,
+  ...(or !== undefined && { or }),
+});
+const extended = (...refusal: Parameters<typeof plain>): Refused => ({ ...plain(...refusal), in: 'extended' });
+type Where = Parameters<typeof merges>[3];
+const ofSet = (body: object, where?: Where) => merges(statefulSets, statefulSetName, body, where);
+const ofPartition = (rollingUpdate: object, query: object = {}) =>
+  merges(statefulSets, rolling, { spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate } } }, { query });
+const ofForeignSet = (body: object, where: Where) => merges(statefulSets, 'web', body, where);
+const ofMember = (body: object, where?: Where) => merges(pods, ready, body, where);
+const ofClaim = (body: object) => merges(persistentVolumeClaims, claim, body);
+const ofSettings = (body: object) => merges(rolloutKind, clusterName, body);
+const removes =
+  (kind: ResourceKind, name: string, options?: object) =>
+  ({ client, namespace }: Place): Promise<unknown> =>
+    client.remove(kind, { namespace, name }, options);
+
 /** What RBAC would allow with the same token, or would not but for another client's grant. */
 export const refused: readonly Refused[] = [
   // StatefulSets.
-  {
-    what: 'a template',
-    send: merges(statefulSets, statefulSetName, { spec: { template: { spec: { terminationGracePeriodSeconds: 1 } } } }),
-    says: spec,
-  },
-  { what: 'a number of replicas', send: merges(statefulSets, statefulSetName, { spec: { replicas: 0 } }), says: spec },
-  {
-    what: 'the end of claims with their StatefulSet',
-    send: merges(statefulSets, statefulSetName, {
-      spec: { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete', whenScaled: 'Delete' } },
-    }),
-    says: spec,
-  },
-  {
-    what: 'minReadySeconds',
-    send: merges(statefulSets, statefulSetName, { spec: { minReadySeconds: 86_400 } }),
-    says: spec,
-  },
-  {
-    what: 'how many revisions are kept',
-    send: merges(statefulSets, statefulSetName, { spec: { revisionHistoryLimit: 0 } }),
-    says: spec,
-  },
-  {
-    what: 'RollingUpdate without a partition',
-    send: merges(statefulSets, rolling, {
+  plain('a template', ofSet({ spec: { template: { spec: { terminationGracePeriodSeconds: 1 } } } }), spec),
+  plain('a number of replicas', ofSet({ spec: { replicas: 0 } }), spec),
+  plain(
+    'the end of claims with their StatefulSet',
+    ofSet({ spec: { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete', whenScaled: 'Delete' } } }),
+    spec,
+  ),
+  plain('minReadySeconds', ofSet({ spec: { minReadySeconds: 86_400 } }), spec),
+  plain('how many revisions are kept', ofSet({ spec: { revisionHistoryLimit: 0 } }), spec),
+  plain(
+    'RollingUpdate without a partition',
+    merges(statefulSets, rolling, {
       metadata: { labels: { [strategyLabel]: null } },
       spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: null } },
     }),
-    says: partitions,
-  },
-  {
-    what: 'a partition of 0 at once',
-    send: merges(statefulSets, rolling, {
-      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } } },
-    }),
-    says: partitions,
-  },
-  {
-    what: 'a partition of 0 at once, as a dry run',
-    send: merges(
-      statefulSets,
-      rolling,
-      { spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } } } },
-      { query: dryRun },
-    ),
-    says: partitions,
-  },
-  {
-    what: 'a partition lower by two',
-    send: merges(statefulSets, rolling, {
-      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } },
-    }),
-    says: partitions,
-  },
-  {
-    what: 'more unavailable members of a rolling update',
-    send: merges(statefulSets, rolling, {
-      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3, maxUnavailable: 3 } } },
-    }),
-    says: partitions,
-  },
-  {
-    what: 'an owner of a StatefulSet that does not exist',
-    send: merges(statefulSets, statefulSetName, { metadata: { ownerReferences: toNothing } }),
-    says: free,
-  },
-  {
-    what: 'no owner of a StatefulSet',
-    send: merges(statefulSets, statefulSetName, { metadata: { ownerReferences: null } }),
-    says: free,
-  },
-  {
-    what: 'a finalizer of a StatefulSet',
-    send: merges(statefulSets, statefulSetName, { metadata: { finalizers } }),
-    says: free,
-  },
-  {
-    what: 'no record of who has set fields of a StatefulSet',
-    send: merges(statefulSets, statefulSetName, { metadata: { managedFields: [{}] } }),
-    says: 'removes no record',
-  },
-  {
-    what: "a StatefulSet without MOCO's label",
-    send: merges(statefulSets, statefulSetName, { metadata: { labels: { [createdByLabel]: null } } }),
-    says: label,
-  },
-  {
-    what: 'any label of a StatefulSet',
-    send: merges(statefulSets, statefulSetName, { metadata: { labels: { team: 'x' } } }),
-    says: label,
-  },
-  {
-    what: 'another value of its own label',
-    send: merges(statefulSets, statefulSetName, { metadata: { labels: { [newPodsLabel]: 'Never' } } }),
-    says: 'sets its labels of a StatefulSet to OnDelete and CurrentRevision',
-  },
-  {
-    what: 'an annotation of MOCO at a StatefulSet',
-    send: merges(statefulSets, statefulSetName, {
-      metadata: { annotations: { 'moco.cybozu.com/force-rolling-update': 'true' } },
-    }),
-    says: annotation,
-  },
-  {
-    what: 'the annotation of a dry run, for real',
-    send: merges(statefulSets, statefulSetName, {
-      metadata: { annotations: { 'moco-rollout.io/admission-probe': 'true' } },
-    }),
-    says: annotation,
-  },
-  {
-    what: "a StatefulSet that is not MOCO's",
-    send: merges(
-      statefulSets,
-      'web',
-      { metadata: { labels: { [strategyLabel]: 'OnDelete' } } },
-      { namespace: foreignNamespace },
-    ),
-    says: own,
-  },
-  {
-    what: 'the deletion of a StatefulSet',
-    send: ({ client, namespace }) => client.remove(statefulSets, { namespace, name: statefulSetName }),
-    says: 'cannot delete resource "statefulsets"',
-  },
+    partitions,
+  ),
+  plain('a partition of 0 at once', ofPartition({ partition: 0 }), partitions),
+  plain('a partition of 0 at once, as a dry run', ofPartition({ partition: 0 }, dryRun), partitions),
+  plain('a partition lower by two', ofPartition({ partition: 1 }), partitions),
+  plain('more unavailable members of a rolling update', ofPartition({ partition: 3, maxUnavailable: 3 }), partitions),
+  plain('an owner of a StatefulSet that does not exist', ofSet({ metadata: { ownerReferences: toNothing } }), free),
+  plain('no owner of a StatefulSet', ofSet({ metadata: { ownerReferences: null } }), free),
+  plain('a finalizer of a StatefulSet', ofSet({ metadata: { finalizers } }), free),
+  plain(
+    'no record of who has set fields of a StatefulSet',
+    ofSet({ metadata: { managedFields: [{}] } }),
+    'removes no record',
+  ),
+  plain("a StatefulSet without MOCO's label", ofSet({ metadata: { labels: { [createdByLabel]: null } } }), label),
+  plain('any label of a StatefulSet', ofSet({ metadata: { labels: { team: 'x' } } }), label),
+  plain(
+    'another value of its own label',
+    ofSet({ metadata: { labels: { [newPodsLabel]: 'Never' } } }),
+    'sets its labels of a StatefulSet to OnDelete and CurrentRevision',
+  ),
+  plain(
+    'an annotation of MOCO at a StatefulSet',
+    ofSet({ metadata: { annotations: { 'moco.cybozu.com/force-rolling-update': 'true' } } }),
+    annotation,
+  ),
+  plain(
+    'the annotation of a dry run, for real',
+    ofSet({ metadata: { annotations: { 'moco-rollout.io/admission-probe': 'true' } } }),
+    annotation,
+  ),
+  plain(
+    "a StatefulSet that is not MOCO's",
+    ofForeignSet({ metadata: { labels: { [strategyLabel]: 'OnDelete' } } }, { namespace: foreignNamespace }),
+    own,
+  ),
+  plain(
+    'the deletion of a StatefulSet',
+    removes(statefulSets, statefulSetName),
+    'cannot delete resource "statefulsets"',
+  ),
   // Their status.
-  {
-    what: "the status of a StatefulSet that is not MOCO's",
-    send: merges(
-      statefulSets,
-      'web',
-      { status: { currentRevision: 'web-x' } },
-      { subresource: 'status', namespace: foreignNamespace },
-    ),
-    says: own,
-  },
-  {
-    what: 'the update revision in a status',
-    send: merges(
-      statefulSets,
-      statefulSetName,
-      { status: { updateRevision: 'moco-test-x' } },
-      { subresource: 'status' },
-    ),
-    says: status,
-  },
-  {
-    what: 'the number of members in a status',
-    send: merges(statefulSets, statefulSetName, { status: { availableReplicas: 0 } }, { subresource: 'status' }),
-    says: status,
-  },
-  {
-    what: 'a current revision of another StatefulSet',
-    send: merges(statefulSets, statefulSetName, { status: { currentRevision: 'web-x' } }, { subresource: 'status' }),
-    says: status,
-  },
-  {
-    what: 'more current members than there are',
-    send: merges(statefulSets, statefulSetName, { status: { currentReplicas: 4 } }, { subresource: 'status' }),
-    says: '',
-  },
-  {
-    what: 'an owner of a StatefulSet, by its status',
-    send: merges(
-      statefulSets,
-      statefulSetName,
-      { metadata: { ownerReferences: toNothing } },
-      { subresource: 'status' },
-    ),
-    says: free,
-  },
-  {
-    what: 'a label of a StatefulSet, by its status',
-    send: merges(
-      statefulSets,
-      statefulSetName,
-      { metadata: { labels: { [createdByLabel]: null } } },
-      { subresource: 'status' },
-    ),
-    says: label,
-  },
+  plain(
+    "the status of a StatefulSet that is not MOCO's",
+    ofForeignSet({ status: { currentRevision: 'web-x' } }, { subresource: 'status', namespace: foreignNamespace }),
+    own,
+  ),
+  plain(
+    'the update revision in a status',
+    ofSet({ status: { updateRevision: 'moco-test-x' } }, { subresource: 'status' }),
+    status,
+  ),
+  plain(
+    'the number of members in a status',
+    ofSet({ status: { availableReplicas: 0 } }, { subresource: 'status' }),
+    status,
+  ),
+  plain(
+    'a current revision of another StatefulSet',
+    ofSet({ status: { currentRevision: 'web-x' } }, { subresource: 'status' }),
+    status,
+  ),
+  plain(
+    'more current members than there are',
+    ofSet({ status: { currentReplicas: 4 } }, { subresource: 'status' }),
+    '',
+  ),
+  plain(
+    'an owner of a StatefulSet, by its status',
+    ofSet({ metadata: { ownerReferences: toNothing } }, { subresource: 'status' }),
+    free,
+  ),
+  plain(
+    'a label of a StatefulSet, by its status',
+    ofSet({ metadata: { labels: { [createdByLabel]: null } } }, { subresource: 'status' }),
+    label,
+  ),
   // Pods.
-  {
-    what: 'the role of a member',
-    send: merges(pods, ready, { metadata: { labels: { [roleLabel]: 'replica' } } }),
-    says: label,
-    or: 'sets a label of a running pod to the value in the template',
-  },
-  {
-    what: 'the role of a member, where pods are updated in place',
-    in: 'extended',
-    send: merges(pods, ready, { metadata: { labels: { [roleLabel]: 'replica' } } }),
-    says: label,
-    or: 'sets a label of a running pod to the value in the template',
-  },
-  {
-    what: 'a member without the labels that select it',
-    send: merges(pods, ready, {
-      metadata: { labels: { 'app.kubernetes.io/name': null, 'app.kubernetes.io/instance': null } },
-    }),
-    says: label,
-    or: 'removes no label of a running pod that the template has',
-  },
-  {
-    what: 'a member without the labels that select it, where pods are updated in place',
-    in: 'extended',
-    send: merges(pods, ready, { metadata: { labels: { 'app.kubernetes.io/name': null } } }),
-    says: label,
-    or: 'removes no label of a running pod that the template has',
-  },
-  {
-    what: 'another revision of a member',
-    send: merges(pods, ready, { metadata: { labels: { 'controller-revision-hash': 'x' } } }),
-    says: label,
-    or: 'sets a label of a running pod to the value in the template',
-  },
-  {
-    what: 'another revision of a member, where pods are updated in place',
-    in: 'extended',
-    send: merges(pods, ready, { metadata: { labels: { 'controller-revision-hash': 'x' } } }),
-    says: 'its revision to the update revision',
-  },
-  {
-    what: 'a label that the template does not have',
-    in: 'extended',
-    send: merges(pods, ready, { metadata: { labels: { team: 'x' } } }),
-    says: 'sets a label of a running pod to the value in the template',
-  },
-  {
-    what: 'another value of a label of the template',
-    in: 'extended',
-    send: merges(pods, ready, { metadata: { labels: { 'app.kubernetes.io/version': '9' } } }),
-    says: 'sets a label of a running pod to the value in the template',
-  },
-  {
-    what: 'an annotation that the template does not have',
-    in: 'extended',
-    send: merges(pods, ready, { metadata: { annotations: { 'example.com/described': 'wrongly' } } }),
-    says: 'sets an annotation of a running pod to the value in the template',
-  },
-  {
-    what: 'an annotation of MOCO at a member',
-    send: merges(pods, ready, { metadata: { annotations: { [preventDeleteAnnotation]: 'true' } } }),
-    says: annotation,
-    or: 'sets an annotation of a running pod to the value in the template',
-  },
-  {
-    what: 'an annotation of MOCO, where pods are updated in place',
-    in: 'extended',
-    send: merges(pods, ready, { metadata: { annotations: { [preventDeleteAnnotation]: 'true' } } }),
-    says: annotation,
-    or: 'sets an annotation of a running pod to the value in the template',
-  },
-  {
-    what: 'any other value of demote',
-    send: merges(pods, ready, { metadata: { annotations: { [demoteAnnotation]: 'false' } } }),
-    says: 'sets demote to true or removes it',
-  },
-  { what: 'a finalizer of a member', send: merges(pods, ready, { metadata: { finalizers } }), says: free },
-  {
-    what: 'an owner of a member that does not exist',
-    send: merges(pods, ready, { metadata: { ownerReferences: toNothing } }),
-    says: free,
-  },
-  { what: 'no owner of a member', send: merges(pods, ready, { metadata: { ownerReferences: null } }), says: free },
-  {
-    what: 'an image of mysqld',
-    send: strategic(ready, { containers: [{ name: 'mysqld', image: 'example/evil' }] }),
-    says: 'changes nothing in the spec of a pod',
-    or: 'sets the image of a container to that in the template',
-  },
-  {
-    what: 'an image of mysqld, where pods are updated in place',
-    in: 'extended',
-    send: strategic(ready, { containers: [{ name: 'mysqld', image: newImage }] }),
-    says: 'images of containers beside mysqld',
-    or: 'sets the image of a container to that in the template',
-  },
-  {
-    what: 'an image of a sidecar that the template does not have',
-    in: 'extended',
-    send: strategic(ready, { containers: [{ name: 'agent', image: 'example/evil' }] }),
-    says: 'sets the image of a container to that in the template',
-  },
-  {
-    what: 'an image of moco-init',
-    in: 'extended',
-    send: strategic(ready, { initContainers: [{ name: 'moco-init', image: newImage }] }),
-    says: 'changes the image of an init container along with',
-    or: 'sets the image of a container to that in the template',
-  },
-  {
-    what: 'a deadline of a member',
-    in: 'extended',
-    send: merges(pods, ready, { spec: { activeDeadlineSeconds: 1 } }),
-    says: 'changes nothing in the spec of a pod but resources',
-  },
-  {
-    what: 'a deadline of a member',
-    send: merges(pods, ready, { spec: { activeDeadlineSeconds: 1 } }),
-    says: 'changes nothing in the spec of a pod',
-  },
-  {
-    what: 'a toleration of a member',
-    in: 'extended',
-    send: ({ client, namespace }) =>
+  plain(
+    'the role of a member',
+    ofMember({ metadata: { labels: { [roleLabel]: 'replica' } } }),
+    label,
+    'sets a label of a running pod to the value in the template',
+  ),
+  extended(
+    'the role of a member, where pods are updated in place',
+    ofMember({ metadata: { labels: { [roleLabel]: 'replica' } } }),
+    label,
+    'sets a label of a running pod to the value in the template',
+  ),
+  plain(
+    'a member without the labels that select it',
+    ofMember({ metadata: { labels: { 'app.kubernetes.io/name': null, 'app.kubernetes.io/instance': null } } }),
+    label,
+    'removes no label of a running pod that the template has',
+  ),
+  extended(
+    'a member without the labels that select it, where pods are updated in place',
+    ofMember({ metadata: { labels: { 'app.kubernetes.io/name': null } } }),
+    label,
+    'removes no label of a running pod that the template has',
+  ),
+  plain(
+    'another revision of a member',
+    ofMember({ metadata: { labels: { 'controller-revision-hash': 'x' } } }),
+    label,
+    'sets a label of a running pod to the value in the template',
+  ),
+  extended(
+    'another revision of a member, where pods are updated in place',
+    ofMember({ metadata: { labels: { 'controller-revision-hash': 'x' } } }),
+    'its revision to the update revision',
+  ),
+  extended(
+    'a label that the template does not have',
+    ofMember({ metadata: { labels: { team: 'x' } } }),
+    'sets a label of a running pod to the value in the template',
+  ),
+  extended(
+    'another value of a label of the template',
+    ofMember({ metadata: { labels: { 'app.kubernetes.io/version': '9' } } }),
+    'sets a label of a running pod to the value in the template',
+  ),
+  extended(
+    'an annotation that the template does not have',
+    ofMember({ metadata: { annotations: { 'example.com/described': 'wrongly' } } }),
+    'sets an annotation of a running pod to the value in the template',
+  ),
+  plain(
+    'an annotation of MOCO at a member',
+    ofMember({ metadata: { annotations: { [preventDeleteAnnotation]: 'true' } } }),
+    annotation,
+    'sets an annotation of a running pod to the value in the template',
+  ),
+  extended(
+    'an annotation of MOCO, where pods are updated in place',
+    ofMember({ metadata: { annotations: { [preventDeleteAnnotation]: 'true' } } }),
+    annotation,
+    'sets an annotation of a running pod to the value in the template',
+  ),
+  plain(
+    'any other value of demote',
+    ofMember({ metadata: { annotations: { [demoteAnnotation]: 'false' } } }),
+    'sets demote to true or removes it',
+  ),
+  plain('a finalizer of a member', ofMember({ metadata: { finalizers } }), free),
+  plain('an owner of a member that does not exist', ofMember({ metadata: { ownerReferences: toNothing } }), free),
+  plain('no owner of a member', ofMember({ metadata: { ownerReferences: null } }), free),
+  plain(
+    'an image of mysqld',
+    strategic(ready, { containers: [{ name: 'mysqld', image: 'example/evil' }] }),
+    'changes nothing in the spec of a pod',
+    'sets the image of a container to that in the template',
+  ),
+  extended(
+    'an image of mysqld, where pods are updated in place',
+    strategic(ready, { containers: [{ name: 'mysqld', image: newImage }] }),
+    'images of containers beside mysqld',
+    'sets the image of a container to that in the template',
+  ),
+  extended(
+    'an image of a sidecar that the template does not have',
+    strategic(ready, { containers: [{ name: 'agent', image: 'example/evil' }] }),
+    'sets the image of a container to that in the template',
+  ),
+  extended(
+    'an image of moco-init',
+    strategic(ready, { initContainers: [{ name: 'moco-init', image: newImage }] }),
+    'changes the image of an init container along with',
+    'sets the image of a container to that in the template',
+  ),
+  extended(
+    'a deadline of a member',
+    ofMember({ spec: { activeDeadlineSeconds: 1 } }),
+    'changes nothing in the spec of a pod but resources',
+  ),
+  plain(
+    'a deadline of a member',
+    ofMember({ spec: { activeDeadlineSeconds: 1 } }),
+    'changes nothing in the spec of a pod',
+  ),
+  extended(
+    'a toleration of a member',
+    ({ client, namespace }) =>
       client.patch(pods, { namespace, name: ready }, 'application/json-patch+json', [
         { op: 'add', path: '/spec/tolerations/-', value: { operator: 'Exists' } },
       ]),
-    says: 'changes nothing in the spec of a pod but resources',
-  },
-  {
-    what: 'a resize, without the right',
-    send: strategic(ready, { containers: [{ name: 'mysqld', resources: { limits: { cpu: '1m' } } }] }, 'resize'),
-    says: 'cannot patch resource "pods/resize"',
-  },
-  {
-    what: 'mysqld with hardly any CPU',
-    in: 'extended',
-    send: strategic(
+    'changes nothing in the spec of a pod but resources',
+  ),
+  plain(
+    'a resize, without the right',
+    strategic(ready, { containers: [{ name: 'mysqld', resources: { limits: { cpu: '1m' } } }] }, 'resize'),
+    'cannot patch resource "pods/resize"',
+  ),
+  extended(
+    'mysqld with hardly any CPU',
+    strategic(
       ready,
       { containers: [{ name: 'mysqld', resources: { limits: { cpu: '1m' }, requests: { cpu: '1m' } } }] },
       'resize',
     ),
-    says: 'sets the resources of a container to those in the template',
-  },
-  {
-    what: 'mysqld with less memory',
-    in: 'extended',
-    send: strategic(
+    'sets the resources of a container to those in the template',
+  ),
+  extended(
+    'mysqld with less memory',
+    strategic(
       ready,
       { containers: [{ name: 'mysqld', resources: { limits: { memory: '64Mi' }, requests: { memory: '64Mi' } } }] },
       'resize',
     ),
-    says: 'lowers no memory limit of mysqld',
-    or: 'sets the resources of a container to those in the template',
-  },
-  {
-    what: 'mysqld with all the memory of a node',
-    in: 'extended',
-    send: strategic(
+    'lowers no memory limit of mysqld',
+    'sets the resources of a container to those in the template',
+  ),
+  extended(
+    'mysqld with all the memory of a node',
+    strategic(
       ready,
       { containers: [{ name: 'mysqld', resources: { limits: { memory: '4Ti' }, requests: { memory: '4Ti' } } }] },
       'resize',
     ),
-    says: 'sets the resources of a container to those in the template',
-  },
-  {
-    what: 'the deletion of a member without its grace period',
-    send: ({ client, namespace }) => client.remove(pods, { namespace, name: errant }, { gracePeriodSeconds: 0 }),
-    says: 'deletes pods with their own grace period',
-  },
-  {
-    what: 'the deletion of a member with a shorter grace period',
-    send: ({ client, namespace }) => client.remove(pods, { namespace, name: errant }, { gracePeriodSeconds: 5 }),
-    says: 'deletes pods with their own grace period',
-  },
-  {
-    what: 'the deletion of a member with a longer grace period, which a mysqld that hangs would have for good',
-    send: ({ client, namespace }) => client.remove(pods, { namespace, name: errant }, { gracePeriodSeconds: 86_400 }),
-    says: 'deletes pods with their own grace period',
-  },
-  {
-    what: 'the deletion of a member with a finalizer of the garbage collector',
-    send: ({ client, namespace }) =>
-      client.remove(pods, { namespace, name: errant }, { propagationPolicy: 'Foreground' }),
-    says: 'deletes pods in the background',
-  },
-  {
-    what: 'the deletion of a member that is Ready',
-    send: ({ client, namespace }) => client.remove(pods, { namespace, name: ready }),
-    says: 'deletes no member that is Ready',
-  },
-  {
-    what: "the deletion of a pod that is not MOCO's",
-    send: ({ client }) => client.remove(pods, { namespace: foreignNamespace, name: foreignMember }),
-    says: own,
-  },
-  {
-    what: 'the deletion of all pods of a namespace',
-    send: ({ client, namespace }) => client.call({ method: 'DELETE', path: path(pods, { namespace }) }),
-    says: 'cannot deletecollection resource "pods"',
-  },
-  {
-    what: 'the status of a pod',
-    send: merges(pods, ready, { status: { phase: 'Failed' } }, { subresource: 'status' }),
-    says: 'cannot patch resource "pods/status"',
-  },
+    'sets the resources of a container to those in the template',
+  ),
+  plain(
+    'the deletion of a member without its grace period',
+    removes(pods, errant, { gracePeriodSeconds: 0 }),
+    'deletes pods with their own grace period',
+  ),
+  plain(
+    'the deletion of a member with a shorter grace period',
+    removes(pods, errant, { gracePeriodSeconds: 5 }),
+    'deletes pods with their own grace period',
+  ),
+  plain(
+    'the deletion of a member with a longer grace period, which a mysqld that hangs would have for good',
+    removes(pods, errant, { gracePeriodSeconds: 86_400 }),
+    'deletes pods with their own grace period',
+  ),
+  plain(
+    'the deletion of a member with a finalizer of the garbage collector',
+    removes(pods, errant, { propagationPolicy: 'Foreground' }),
+    'deletes pods in the background',
+  ),
+  plain('the deletion of a member that is Ready', removes(pods, ready), 'deletes no member that is Ready'),
+  plain(
+    "the deletion of a pod that is not MOCO's",
+    ({ client }) => client.remove(pods, { namespace: foreignNamespace, name: foreignMember }),
+    own,
+  ),
+  plain(
+    'the deletion of all pods of a namespace',
+    ({ client, namespace }) => client.call({ method: 'DELETE', path: path(pods, { namespace }) }),
+    'cannot deletecollection resource "pods"',
+  ),
+  plain(
+    'the status of a pod',
+    ofMember({ status: { phase: 'Failed' } }, { subresource: 'status' }),
+    'cannot patch resource "pods/status"',
+  ),
   // Evictions.
-  {
-    what: "an eviction of a pod that is not MOCO's and has the name of a member",
-    send: evicts(foreignMember, undefined, foreignNamespace),
-    says: 'evicts the members of MOCO',
-  },
-  {
-    what: "an eviction of a pod that is not MOCO's",
-    send: evicts('web-0', undefined, foreignNamespace),
-    says: 'evicts',
-  },
-  {
-    what: 'an eviction without the grace period',
-    send: evicts(ready, { gracePeriodSeconds: 0 }),
-    says: 'evicts members with their own grace period',
-  },
+  plain(
+    "an eviction of a pod that is not MOCO's and has the name of a member",
+    evicts(foreignMember, undefined, foreignNamespace),
+    'evicts the members of MOCO',
+  ),
+  plain("an eviction of a pod that is not MOCO's", evicts('web-0', undefined, foreignNamespace), 'evicts'),
+  plain(
+    'an eviction without the grace period',
+    evicts(ready, { gracePeriodSeconds: 0 }),
+    'evicts members with their own grace period',
+  ),
   // Pods that are created.
-  {
-    what: 'a pod',
-    send: ({ client, namespace }) =>
+  plain(
+    'a pod',
+    ({ client, namespace }) =>
       client.create(
         pods,
         { namespace },
         { metadata: { name: 'x' }, spec: { containers: [{ name: 'x', image: 'x' }] } },
       ),
-    says: own,
-  },
-  {
-    what: 'the pod of a member for real',
-    send: async (place) =>
-      place.client.create(pods, { namespace: place.namespace }, await successor(place, 'moco-test-9')),
-    says: 'creates pods of members as dry runs only',
-  },
-  {
-    what: 'a dry run of a pod with the name of a member in kube-system',
-    send: ({ client }) =>
+    own,
+  ),
+  plain(
+    'the pod of a member for real',
+    async (place) => place.client.create(pods, { namespace: place.namespace }, await successor(place, 'moco-test-9')),
+    'creates pods of members as dry runs only',
+  ),
+  plain(
+    'a dry run of a pod with the name of a member in kube-system',
+    ({ client }) =>
       client.create(
         pods,
         { namespace: 'kube-system' },
@@ -940,11 +787,11 @@ export const refused: readonly Refused[] = [
         },
         { query: dryRun },
       ),
-    says: own,
-  },
-  {
-    what: 'a dry run with the labels of a member in kube-system',
-    send: async (place) =>
+    own,
+  ),
+  plain(
+    'a dry run with the labels of a member in kube-system',
+    async (place) =>
       place.client.create(
         pods,
         { namespace: 'kube-system' },
@@ -954,11 +801,11 @@ export const refused: readonly Refused[] = [
         },
         { query: dryRun },
       ),
-    says: 'serviceaccount',
-  },
-  {
-    what: 'a dry run of a member with another ServiceAccount',
-    send: async (place) => {
+    'serviceaccount',
+  ),
+  plain(
+    'a dry run of a member with another ServiceAccount',
+    async (place) => {
       const pod = await successor(place, ready);
       return place.client.create(
         pods,
@@ -967,15 +814,15 @@ export const refused: readonly Refused[] = [
         { query: dryRun },
       );
     },
-    says: 'has the ServiceAccount of its cluster',
-    or: 'is that of the StatefulSet which exists',
-  },
+    'has the ServiceAccount of its cluster',
+    'is that of the StatefulSet which exists',
+  ),
   // Preflights.
-  {
-    what: 'a preflight where none is allowed',
-    send: createsPreflight(() => undefined),
-    says: 'where it may create mysqlrollouts/preflight',
-  },
+  plain(
+    'a preflight where none is allowed',
+    createsPreflight(() => undefined),
+    'where it may create mysqlrollouts/preflight',
+  ),
   ...(
     [
       ['a preflight with another name', inMetadata({ name: 'preflight' }), own],
@@ -1152,53 +999,44 @@ export const refused: readonly Refused[] = [
         'has limits of one CPU',
       ],
     ] as readonly PreflightCase[]
-  ).map(
-    ([what, change, says, or]): Refused => ({
-      what,
-      in: 'extended',
-      send: createsPreflight(change),
-      says,
-      ...(or !== undefined && { or }),
-    }),
-  ),
-  {
-    what: 'a preflight that is given another image later',
-    in: 'extended',
-    send: async (place) =>
+  ).map(([what, change, ...says]) => extended(what, createsPreflight(change), ...says)),
+  extended(
+    'a preflight that is given another image later',
+    async (place) =>
       strategic(((await preflight(place, 'configuration')).metadata as { name: string }).name, {
         containers: [{ name: 'mysqld', image: 'example/evil' }],
       })(place),
-    says: own,
-  },
+    own,
+  ),
   // MySQLClusters.
-  {
-    what: 'the primary of a cluster',
-    send: putsStatus(clusterKind, clusterName, (before) => ({ ...before, currentPrimaryIndex: 2 })),
-    says: condition,
-  },
-  {
-    what: 'the health of a cluster',
-    send: putsStatus(clusterKind, clusterName, (before) => ({
+  plain(
+    'the primary of a cluster',
+    putsStatus(clusterKind, clusterName, (before) => ({ ...before, currentPrimaryIndex: 2 })),
+    condition,
+  ),
+  plain(
+    'the health of a cluster',
+    putsStatus(clusterKind, clusterName, (before) => ({
       ...before,
       conditions: [
         { type: 'Healthy', status: 'True', reason: 'x', message: '', lastTransitionTime: '2026-11-28T00:00:00Z' },
       ],
     })),
-    says: condition,
-  },
-  {
-    what: 'a cluster without its errant replicas',
-    send: putsStatus(clusterKind, clusterName, ({ errantReplicaList: _, ...before }) => before),
-    says: condition,
-  },
-  {
-    what: 'how many replicas of a cluster are synced',
-    send: putsStatus(clusterKind, clusterName, (before) => ({ ...before, syncedReplicas: 3 })),
-    says: condition,
-  },
-  {
-    what: 'its condition twice',
-    send: putsStatus(clusterKind, clusterName, (before) => ({
+    condition,
+  ),
+  plain(
+    'a cluster without its errant replicas',
+    putsStatus(clusterKind, clusterName, ({ errantReplicaList: _, ...before }) => before),
+    condition,
+  ),
+  plain(
+    'how many replicas of a cluster are synced',
+    putsStatus(clusterKind, clusterName, (before) => ({ ...before, syncedReplicas: 3 })),
+    condition,
+  ),
+  plain(
+    'its condition twice',
+    putsStatus(clusterKind, clusterName, (before) => ({
       ...before,
       conditions: [
         ...(before['conditions'] as object[]),
@@ -1211,70 +1049,48 @@ export const refused: readonly Refused[] = [
         })),
       ],
     })),
-    says: 'sets its condition once',
-  },
-  {
-    what: 'a MySQLCluster',
-    send: merges(clusterKind, clusterName, { spec: { replicas: 5 } }),
-    says: 'cannot patch resource "mysqlclusters"',
-  },
+    'sets its condition once',
+  ),
+  plain(
+    'a MySQLCluster',
+    merges(clusterKind, clusterName, { spec: { replicas: 5 } }),
+    'cannot patch resource "mysqlclusters"',
+  ),
   // MySQLRollouts.
-  {
-    what: 'a setting',
-    send: merges(rolloutKind, clusterName, { spec: { paused: false } }),
-    says: 'changes no setting',
-  },
-  {
-    what: 'a setting that is removed',
-    send: merges(rolloutKind, clusterName, { spec: { pinnedMembers: null } }),
-    says: 'changes no setting',
-  },
-  {
-    what: 'an override',
-    send: merges(rolloutKind, clusterName, {
-      spec: { overrides: [{ rule: 'BackupRunning', until: '2099-01-01T00:00:00Z', reason: 'x' }] },
-    }),
-    says: '',
-  },
-  {
-    what: 'an owner of a MySQLRollout that does not exist',
-    send: merges(rolloutKind, clusterName, { metadata: { ownerReferences: toNothing } }),
-    says: free,
-  },
-  {
-    what: 'a finalizer of a MySQLRollout',
-    send: merges(rolloutKind, clusterName, { metadata: { finalizers } }),
-    says: free,
-  },
-  {
-    what: 'a label of a MySQLRollout',
-    send: merges(rolloutKind, clusterName, { metadata: { labels: { team: 'x' } } }),
-    says: label,
-  },
-  {
-    what: 'an annotation of a MySQLRollout',
-    send: merges(rolloutKind, clusterName, { metadata: { annotations: { x: 'y' } } }),
-    says: annotation,
-  },
-  {
-    what: 'a MySQLRollout with settings',
-    send: ({ client, namespace }) =>
+  plain('a setting', ofSettings({ spec: { paused: false } }), 'changes no setting'),
+  plain('a setting that is removed', ofSettings({ spec: { pinnedMembers: null } }), 'changes no setting'),
+  plain(
+    'an override',
+    ofSettings({ spec: { overrides: [{ rule: 'BackupRunning', until: '2099-01-01T00:00:00Z', reason: 'x' }] } }),
+    '',
+  ),
+  plain(
+    'an owner of a MySQLRollout that does not exist',
+    ofSettings({ metadata: { ownerReferences: toNothing } }),
+    free,
+  ),
+  plain('a finalizer of a MySQLRollout', ofSettings({ metadata: { finalizers } }), free),
+  plain('a label of a MySQLRollout', ofSettings({ metadata: { labels: { team: 'x' } } }), label),
+  plain('an annotation of a MySQLRollout', ofSettings({ metadata: { annotations: { x: 'y' } } }), annotation),
+  plain(
+    'a MySQLRollout with settings',
+    ({ client, namespace }) =>
       client.create(
         rolloutKind,
         { namespace },
         { ...ofRollout, metadata: { name: 'new', namespace }, spec: { paused: false } },
       ),
-    says: 'creates MySQLRollouts without settings',
-  },
-  {
-    what: 'a MySQLRollout of no cluster',
-    send: ({ client, namespace }) =>
+    'creates MySQLRollouts without settings',
+  ),
+  plain(
+    'a MySQLRollout of no cluster',
+    ({ client, namespace }) =>
       client.create(rolloutKind, { namespace }, { ...ofRollout, metadata: { name: 'new', namespace } }),
-    says: 'for the MySQLCluster of their name',
-  },
-  {
-    what: 'a MySQLRollout with a finalizer',
-    send: ({ client, namespace }) =>
+    'for the MySQLCluster of their name',
+  ),
+  plain(
+    'a MySQLRollout with a finalizer',
+    ({ client, namespace }) =>
       client.create(
         rolloutKind,
         { namespace },
@@ -1290,66 +1106,62 @@ export const refused: readonly Refused[] = [
           },
         },
       ),
-    says: 'creates MySQLRollouts without settings',
-  },
-  {
-    what: 'the deletion of a MySQLRollout',
-    send: ({ client, namespace }) => client.remove(rolloutKind, { namespace, name: clusterName }),
-    says: 'cannot delete resource "mysqlrollouts"',
-  },
-  {
-    what: 'a MySQLRolloutPolicy',
-    send: merges(policyKind, 'test', { spec: { priority: 9 } }),
-    says: 'cannot patch resource "mysqlrolloutpolicies"',
-  },
-  {
-    what: 'a MySQLRolloutSequence',
-    send: merges(sequenceKind, 'test', { spec: { stages: [] } }),
-    says: 'cannot patch resource "mysqlrolloutsequences"',
-  },
+    'creates MySQLRollouts without settings',
+  ),
+  plain('the deletion of a MySQLRollout', removes(rolloutKind, clusterName), 'cannot delete resource "mysqlrollouts"'),
+  plain(
+    'a MySQLRolloutPolicy',
+    merges(policyKind, 'test', { spec: { priority: 9 } }),
+    'cannot patch resource "mysqlrolloutpolicies"',
+  ),
+  plain(
+    'a MySQLRolloutSequence',
+    merges(sequenceKind, 'test', { spec: { stages: [] } }),
+    'cannot patch resource "mysqlrolloutsequences"',
+  ),
   // Events.
-  {
-    what: 'an Event in the name of the kubelet',
-    send: ({ client, namespace }) =>
+  plain(
+    'an Event in the name of the kubelet',
+    ({ client, namespace }) =>
       client.create(events, { namespace }, event(namespace, { reportingController: 'kubelet' })),
-    says: reports,
-  },
-  {
-    what: 'an Event about a pod',
-    send: ({ client }) =>
+    reports,
+  ),
+  plain(
+    'an Event about a pod',
+    ({ client }) =>
       client.create(
         events,
         { namespace: 'kube-system' },
         event('kube-system', { regarding: { kind: 'Pod', namespace: 'kube-system', name: 'x' } }),
       ),
-    says: reports,
-  },
-  {
-    what: 'an Event with a finalizer, which keeps its namespace',
-    send: ({ client, namespace }) =>
+    reports,
+  ),
+  plain(
+    'an Event with a finalizer, which keeps its namespace',
+    ({ client, namespace }) =>
       client.create(events, { namespace }, event(namespace, { metadata: { name: 'test.2', namespace, finalizers } })),
-    says: 'creates Events and its lease without',
-  },
-  {
-    what: 'an Event of others',
-    send: merges(
+    'creates Events and its lease without',
+  ),
+  plain(
+    'an Event of others',
+    merges(
       events,
       foreignEvent,
       { series: { count: 2, lastObservedTime: '2026-11-28T00:01:00.000000Z' } },
       { namespace: foreignNamespace },
     ),
-    says: reports,
-  },
-  { what: 'a finalizer of its own Event', send: merges(events, 'test.1', { metadata: { finalizers } }), says: free },
+    reports,
+  ),
+  plain('a finalizer of its own Event', merges(events, 'test.1', { metadata: { finalizers } }), free),
   // Leases.
-  {
-    what: 'another lease',
-    send: ({ client }) => client.create(leases, { namespace: 'moco-rollout-system' }, lease('squat')),
-    says: 'has one lease, moco-rollout',
-  },
-  {
-    what: 'a finalizer of its lease',
-    send: async ({ client, read }) => {
+  plain(
+    'another lease',
+    ({ client }) => client.create(leases, { namespace: 'moco-rollout-system' }, lease('squat')),
+    'has one lease, moco-rollout',
+  ),
+  plain(
+    'a finalizer of its lease',
+    async ({ client, read }) => {
       const found = await read(leases, 'moco-rollout', 'moco-rollout-system');
       return client.replace(
         leases,
@@ -1357,11 +1169,11 @@ export const refused: readonly Refused[] = [
         { ...found, metadata: { ...(found['metadata'] as object), finalizers } },
       );
     },
-    says: free,
-  },
-  {
-    what: 'an owner of its lease',
-    send: async ({ client, read }) => {
+    free,
+  ),
+  plain(
+    'an owner of its lease',
+    async ({ client, read }) => {
       const found = await read(leases, 'moco-rollout', 'moco-rollout-system');
       return client.replace(
         leases,
@@ -1369,73 +1181,51 @@ export const refused: readonly Refused[] = [
         { ...found, metadata: { ...(found['metadata'] as object), ownerReferences: toNothing } },
       );
     },
-    says: free,
-  },
+    free,
+  ),
   // Claims.
-  {
-    what: 'an annotation of a claim',
-    send: merges(persistentVolumeClaims, claim, { metadata: { annotations: { x: 'y' } } }),
-    says: annotation,
-  },
-  {
-    what: 'a label of a claim',
-    send: merges(persistentVolumeClaims, claim, { metadata: { labels: { team: 'x' } } }),
-    says: label,
-  },
-  {
-    what: 'an owner of a claim that does not exist',
-    send: merges(persistentVolumeClaims, claim, { metadata: { ownerReferences: toNothing } }),
-    says: free,
-  },
-  {
-    what: 'no finalizer of a claim',
-    send: merges(persistentVolumeClaims, claim, { metadata: { finalizers: null } }),
-    says: free,
-  },
-  {
-    what: 'no note on a claim',
-    send: merges(persistentVolumeClaims, claim, { metadata: { annotations: { [dataAnnotation]: null } } }),
-    says: 'notes the revision of the data on the claim of a member',
-  },
-  {
-    what: 'a size of a claim',
-    send: merges(persistentVolumeClaims, claim, {
+  plain('an annotation of a claim', ofClaim({ metadata: { annotations: { x: 'y' } } }), annotation),
+  plain('a label of a claim', ofClaim({ metadata: { labels: { team: 'x' } } }), label),
+  plain('an owner of a claim that does not exist', ofClaim({ metadata: { ownerReferences: toNothing } }), free),
+  plain('no finalizer of a claim', ofClaim({ metadata: { finalizers: null } }), free),
+  plain(
+    'no note on a claim',
+    ofClaim({ metadata: { annotations: { [dataAnnotation]: null } } }),
+    'notes the revision of the data on the claim of a member',
+  ),
+  plain(
+    'a size of a claim',
+    ofClaim({
       metadata: { annotations: { [dataAnnotation]: '{"x":1}' } },
       spec: { resources: { requests: { storage: '9Gi' } } },
     }),
-    says: '',
-  },
-  {
-    what: "a note on a claim that is not MOCO's",
-    send: merges(
+    '',
+  ),
+  plain(
+    "a note on a claim that is not MOCO's",
+    merges(
       persistentVolumeClaims,
       foreignClaim,
       { metadata: { annotations: { [dataAnnotation]: '{"x":1}' } } },
       { namespace: foreignNamespace },
     ),
-    says: 'notes the revision of the data on the claim of a member',
-  },
-  {
-    what: 'the deletion of a claim',
-    send: ({ client, namespace }) => client.remove(persistentVolumeClaims, { namespace, name: claim }),
-    says: 'cannot delete resource "persistentvolumeclaims"',
-  },
+    'notes the revision of the data on the claim of a member',
+  ),
+  plain(
+    'the deletion of a claim',
+    removes(persistentVolumeClaims, claim),
+    'cannot delete resource "persistentvolumeclaims"',
+  ),
 ];
 
 /** With all rights, as the hook of the chart has more of them while the chart is uninstalled. */
 export const refusedDespiteRights: readonly Refused[] = [
-  {
-    what: 'the spec of a MySQLCluster',
-    send: merges(clusterKind, clusterName, { spec: { replicas: 5 } }),
-    says: condition,
-  },
-  {
-    what: 'an annotation of MOCO at a MySQLCluster',
-    send: merges(clusterKind, clusterName, {
-      metadata: { annotations: { 'moco.cybozu.com/clustering-stopped': 'true' } },
-    }),
-    says: annotation,
-  },
+  plain('the spec of a MySQLCluster', merges(clusterKind, clusterName, { spec: { replicas: 5 } }), condition),
+  plain(
+    'an annotation of MOCO at a MySQLCluster',
+    merges(clusterKind, clusterName, { metadata: { annotations: { 'moco.cybozu.com/clustering-stopped': 'true' } } }),
+    annotation,
+  ),
 ];
 
 /** What the hook of the chart does with the same ServiceAccount. */
