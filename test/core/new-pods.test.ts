@@ -45,6 +45,7 @@ function play(table: Readonly<Record<string, NewPods>>): void {
 }
 
 const paused = { paused: true };
+const whilePaused = (given: ClusterBuilder, does: Does): NewPods => when(given, does, 'Paused', paused);
 /** Nobody is updated yet, and the API server itself keeps the strategy. */
 const stale = () =>
   cluster(3)
@@ -73,26 +74,17 @@ const outOfBand = {
 
 describe('new pods while no member works at the update revision', () => {
   play({
-    'start at the current revision as long as the rollout is held': when(stale(), 'keeps while held', 'Paused', paused),
-    'do so before a dry run has shown who keeps the strategy': when(
+    'start at the current revision as long as the rollout is held': whilePaused(stale(), 'keeps while held'),
+    'do so before a dry run has shown who keeps the strategy': whilePaused(
       stale().but({ strategyKeeper: null }),
       'keeps while held',
-      'Paused',
-      paused,
     ),
-    'do not if only a webhook would keep it so': when(
-      stale().but({ strategyKeeper: 'webhook' }),
-      'nothing',
-      'Paused',
-      paused,
-    ),
-    'start at the update revision again if only a webhook would keep it so': when(
+    'do not if only a webhook would keep it so': whilePaused(stale().but({ strategyKeeper: 'webhook' }), 'nothing'),
+    'start at the update revision again if only a webhook would keep it so': whilePaused(
       stale().but({ strategyKeeper: 'webhook' }).keepingRevisions(),
       'updates new pods',
-      'Paused',
-      paused,
     ),
-    'need no second step for that': when(stale().keepingRevisions(), 'nothing', 'Paused', paused),
+    'need no second step for that': whilePaused(stale().keepingRevisions(), 'nothing'),
     'do so while the rollout waits for its slot': when(stale().queued(3, 2), 'keeps while held', 'AwaitingFleetSlot'),
     'do so outside of the maintenance windows': when(
       stale().maintenance([[3600, 7200]]),
@@ -131,29 +123,21 @@ describe('new pods while no member works at the update revision', () => {
       'nothing',
       'UpdateRevisionFailing',
     ),
-    'do not if a member has worked at the update revision in an earlier pod': when(
+    'do not if a member has worked at the update revision in an earlier pod': whilePaused(
       half().members(member(2).updated().unschedulable()),
       'nothing',
-      'Paused',
-      paused,
     ),
-    'do not if the data of a member are of a revision between': when(
+    'do not if the data of a member are of a revision between': whilePaused(
       stale().members(member(2).but({ revision: 'between' })),
       'nothing',
-      'Paused',
-      paused,
     ),
-    'do not if it is not known which mysqld has started on the data of a member': when(
+    'do not if it is not known which mysqld has started on the data of a member': whilePaused(
       stale().members(member(2).stale().lagging().dataUnknown()),
       'nothing',
-      'Paused',
-      paused,
     ),
-    'start at the update revision again if that is no longer known': when(
+    'start at the update revision again if that is no longer known': whilePaused(
       stale().keepingRevisions().missing(2).members(member(2).dataUnknown()),
       'updates new pods',
-      'Paused',
-      paused,
     ),
     'do not for a hold that ends within moments': when(
       stale().mysqlCluster({ reconciledGeneration: 1 }),
@@ -166,22 +150,18 @@ describe('new pods while no member works at the update revision', () => {
       'AwaitingResize',
       updatesInPlace('IfPossible'),
     ),
-    'do not while a step has still to end': when(
+    'do not while a step has still to end': whilePaused(
       stale()
         .members(member(2).stale().terminating())
         .memory({ waiting: [0, 1] }),
       'nothing',
-      'Paused',
-      paused,
     ),
-    'start at the update revision again if a step has still to end': when(
+    'start at the update revision again if a step has still to end': whilePaused(
       stale()
         .keepingRevisions()
         .members(member(2).stale().terminating())
         .memory({ waiting: [0, 1] }),
       'updates new pods',
-      'Paused',
-      paused,
     ),
     'start at the update revision again before the first member is replaced': when(
       stale().keepingRevisions(),
@@ -193,29 +173,21 @@ describe('new pods while no member works at the update revision', () => {
       'updates new pods',
       null,
     ),
-    'do so once the template is the old one again': when(
+    'do so once the template is the old one again': whilePaused(
       cluster(3).keepingRevisions(revisionAfter),
       'updates new pods',
-      'Paused',
-      paused,
     ),
-    'start at the revision that the members have, if another one is current': when(
+    'start at the revision that the members have, if another one is current': whilePaused(
       stale().statefulSet({ currentRevision: revisionAfter }),
       `promotes ${revisionBefore} to keep`,
-      'Paused',
-      paused,
     ),
-    'are tried again only after a pause if admission does not keep it so': when(
+    'are tried again only after a pause if admission does not keep it so': whilePaused(
       stale().admissionProblem(20, { mode: 'CurrentRevision' }),
       'nothing',
-      'Paused',
-      paused,
     ),
-    'are tried again after that pause': when(
+    'are tried again after that pause': whilePaused(
       stale().admissionProblem(30, { mode: 'CurrentRevision' }),
       'keeps while held',
-      'Paused',
-      paused,
     ),
     'are none of ours outside of OnDelete': when(
       stale().statefulSet({ strategy: 'RollingUpdate', partition: 3, labelled: false }),
@@ -254,11 +226,9 @@ describe('a member whose pod another client deletes', () => {
       'keeps until created',
       'MemberMissing',
     ),
-    'keeps it if its node does not answer': when(
+    'keeps it if its node does not answer': whilePaused(
       stale().but({ strategyKeeper: 'webhook' }).members(member(1).stale().unreachable()),
       'keeps until created',
-      'Paused',
-      paused,
     ),
     'may come back updated once the revision is verified and nothing holds the rollout': when(
       drained(),
@@ -271,34 +241,26 @@ describe('a member whose pod another client deletes', () => {
       'MemberTerminating',
       { lostMembers: 'KeepRevision' },
     ),
-    'keeps it while the rollout is paused': when(drained(), 'keeps until created', 'Paused', paused),
-    'keeps it to the end, when the kubelet ends the grace period': when(
+    'keeps it while the rollout is paused': whilePaused(drained(), 'keeps until created'),
+    'keeps it to the end, when the kubelet ends the grace period': whilePaused(
       half()
         .keepingRevisions()
         .members(member(1).stale().terminating(1).but({ graceSeconds: 0 })),
       'nothing',
-      'Paused',
-      paused,
     ),
-    'keeps it only as long as its pod ends in its time, if a member has newer data': when(
+    'keeps it only as long as its pod ends in its time, if a member has newer data': whilePaused(
       half().keepingRevisions().members(member(1).stale().terminating(331)),
       'updates new pods',
-      'Paused',
-      paused,
     ),
-    'does not keep it while its node does not answer, if a member has newer data': when(
+    'does not keep it while its node does not answer, if a member has newer data': whilePaused(
       half().members(member(1).stale().unreachable()),
       'nothing',
-      'Paused',
-      paused,
     ),
-    'does not, if it is unknown which mysqld has started on its data': when(
+    'does not, if it is unknown which mysqld has started on its data': whilePaused(
       half().members(member(1).stale().terminating().dataUnknown()),
       'nothing',
-      'Paused',
-      paused,
     ),
-    'does, if its claim says that it is that of its pod': when(
+    'does, if its claim says that it is that of its pod': whilePaused(
       half().members(
         member(1)
           .stale()
@@ -306,10 +268,8 @@ describe('a member whose pod another client deletes', () => {
           .data({ record: dataRecord(revisionBefore), lastRun: { ...dataRecord(revisionBefore), worked: false } }),
       ),
       'keeps until created',
-      'Paused',
-      paused,
     ),
-    'does not, if another mysqld has started on its data than its claim says': when(
+    'does not, if another mysqld has started on its data than its claim says': whilePaused(
       half()
         .missing(1)
         .members(
@@ -319,25 +279,19 @@ describe('a member whose pod another client deletes', () => {
           }),
         ),
       'nothing',
-      'Paused',
-      paused,
     ),
-    'does not, if its pod went unobserved, whatever its claim records': when(
+    'does not, if its pod went unobserved, whatever its claim records': whilePaused(
       half()
         .missing(1)
         .members(member(1).data({ record: dataRecord(revisionBefore) })),
       'nothing',
-      'Paused',
-      paused,
     ),
-    'does, if new pods started at its revision all the time': when(
+    'does, if new pods started at its revision all the time': whilePaused(
       stale()
         .keepingRevisions()
         .missing(1)
         .members(member(1).data({ record: dataRecord(revisionBefore) })),
       'nothing',
-      'Paused',
-      paused,
     ),
     'waits until the pod exists again that a step has deleted': when(
       cluster(5)
@@ -434,30 +388,22 @@ describe('a member whose pod another client deletes', () => {
       'MemberTerminating',
       { overrides: [{ rule: 'OutsideMaintenanceWindow', remainingSeconds: 60 }] },
     ),
-    'keeps it until its pod exists again': when(half().keepingRevisions(), 'updates new pods', 'Paused', paused),
-    'comes back at the revision that it had, if another one is current': when(
+    'keeps it until its pod exists again': whilePaused(half().keepingRevisions(), 'updates new pods'),
+    'comes back at the revision that it had, if another one is current': whilePaused(
       drained().statefulSet({ currentRevision: 'older' }),
       `promotes ${revisionBefore} to keep`,
-      'Paused',
-      paused,
     ),
-    'does not, if a member that has worked at the update revision would come back at the old one': when(
+    'does not, if a member that has worked at the update revision would come back at the old one': whilePaused(
       drained().members(member(2).updated().terminating()),
       'nothing',
-      'Paused',
-      paused,
     ),
-    'stops doing so for the sake of such a member': when(
+    'stops doing so for the sake of such a member': whilePaused(
       drained().keepingRevisions().members(member(2).updated().terminating()),
       'updates new pods',
-      'Paused',
-      paused,
     ),
-    'stops doing so for the sake of one whose pod is gone': when(
+    'stops doing so for the sake of one whose pod is gone': whilePaused(
       drained().keepingRevisions().missing(2),
       'updates new pods',
-      'Paused',
-      paused,
     ),
     'is not one that a step has deleted': when(
       drained().memory({ waiting: [0], verified: false }),
@@ -497,14 +443,12 @@ describe('a member that came back too soon', () => {
       .members(member(1).updated().down('ImagePullBackOff').data(revisionBefore))
       .memory({ waiting: [0], verified, updatedOutOfBand: [1], createdWhileHeld: [{ ordinal: 1, started: false }] });
   play({
-    'gets back its revision if its mysqld has not started': when(cameBack(true), 'restore 1', 'Paused', paused),
-    'gets it back before the status has it that another client has updated it': when(
+    'gets back its revision if its mysqld has not started': whilePaused(cameBack(true), 'restore 1'),
+    'gets it back before the status has it that another client has updated it': whilePaused(
       cameBack(true).memory({ waiting: [0, 1], verified: true }),
       'restore 1',
-      'Paused',
-      paused,
     ),
-    'gets back its revision if nothing is reported of it yet': when(
+    'gets back its revision if nothing is reported of it yet': whilePaused(
       cameBack(true).members(
         member(1)
           .updated()
@@ -513,62 +457,46 @@ describe('a member that came back too soon', () => {
           .data(revisionBefore),
       ),
       'restore 1',
-      'Paused',
-      paused,
     ),
-    'does so only once new pods start at that revision': when(
+    'does so only once new pods start at that revision': whilePaused(
       cameBack(true).statefulSet({ strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
       'keeps until created',
-      'Paused',
-      paused,
     ),
     'does not while nothing keeps it from the update revision': when(
       cameBack(true).statefulSet({ strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
       'nothing',
       'UpdatedMemberNotParticipating',
     ),
-    'stays as it is if its mysqld has started': when(
+    'stays as it is if its mysqld has started': whilePaused(
       half().members(member(1).updated().down('CrashLoopBackOff')).memory(outOfBand),
       'nothing',
-      'Paused',
-      paused,
     ),
-    'stays as it is if its mysqld has started in an earlier pod': when(
+    'stays as it is if its mysqld has started in an earlier pod': whilePaused(
       cameBack(true).memory({ ...outOfBand, createdWhileHeld: [{ ordinal: 1, started: true }] }),
       'updates new pods',
-      'Paused',
-      paused,
     ),
-    'stays as it is if nothing held it when it came back': when(
+    'stays as it is if nothing held it when it came back': whilePaused(
       cameBack(true).memory({ waiting: [0], verified: true, updatedOutOfBand: [1], createdWhileHeld: [] }),
       'updates new pods',
-      'Paused',
-      paused,
     ),
-    'stays as it is if a step has updated it': when(
+    'stays as it is if a step has updated it': whilePaused(
       half()
         .members(member(1).updated().down('ImagePullBackOff').data(revisionBefore))
         .memory({ waiting: [0], verified: true }),
       'nothing',
-      'Paused',
-      paused,
     ),
-    'is awaited until its pod exists again': when(
+    'is awaited until its pod exists again': whilePaused(
       cameBack(true)
         .members(member(1).updated().down('ImagePullBackOff').data(revisionBefore).terminating())
         .memory({ ...outOfBand, taken: [{ ordinal: 1, uid: 'uid-1', restores: true }] }),
       'nothing',
-      'Paused',
-      paused,
     ),
-    'is awaited no longer once it has another pod, which has worked at the update revision': when(
+    'is awaited no longer once it has another pod, which has worked at the update revision': whilePaused(
       half()
         .keepingRevisions()
         .members(member(1).updated().terminating())
         .memory({ ...outOfBand, taken: [{ ordinal: 1, uid: 'another', restores: true }] }),
       'updates new pods',
-      'Paused',
-      paused,
     ),
     'keeps its revision if its new pod is deleted before the status has it': when(
       failing()
@@ -587,7 +515,7 @@ describe('a member that came back too soon', () => {
       'UpdateRevisionFailing',
       { restore: { revision: revisionAfter, ordinals: [2] } },
     ),
-    'gets the revision of the others if the template changes once more while its pod goes': when(
+    'gets the revision of the others if the template changes once more while its pod goes': whilePaused(
       half()
         .keepingRevisions()
         .members(
@@ -597,17 +525,13 @@ describe('a member that came back too soon', () => {
         )
         .memory({ waiting: [0, 1, 2], verified: false, taken: [{ ordinal: 1, uid: 'uid-1', restores: true }] }),
       'nothing',
-      'Paused',
-      paused,
     ),
-    'is awaited while its pod does not exist': when(
+    'is awaited while its pod does not exist': whilePaused(
       half()
         .keepingRevisions()
         .missing(1)
         .memory({ waiting: [0], verified: true, taken: [{ ordinal: 1, uid: 'uid-1', restores: true }] }),
       'nothing',
-      'Paused',
-      paused,
     ),
   });
 });
@@ -737,11 +661,9 @@ describe('the revision of new pods does not change', () => {
       'nothing',
       'StatefulSetNotObserved',
     ),
-    'before that, though a member came back too soon': when(
+    'before that, though a member came back too soon': whilePaused(
       cameBack().statefulSet({ observed: false }),
       'nothing',
-      'Paused',
-      paused,
     ),
   });
 });
