@@ -13,16 +13,20 @@ import { type Family, type World, worldOf } from '../explorer/world.ts';
 import { findings } from '../simulation/findings.ts';
 import type { Mistake } from './mistake.ts';
 import {
+  changing,
   dataByWhatIsVerified,
   doing,
   evictsInstead,
   instead,
   isReplica,
   isStale,
+  misreading,
+  misreadingMembers,
   neverDeletes,
   neverStarted,
   ofEveryMember,
   readyByContainers,
+  replaced,
   runs,
   staleReplica,
   target,
@@ -104,28 +108,20 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'trusts the statuses of containers alone': {
     wrong: 'calls a member down whose container statuses are missing, although its pod is Ready',
-    decide: (snapshot, policy) =>
-      decide(
-        ofEveryMember(snapshot, (one) => ({
-          ...one,
-          ready: one.ready && one.containers.every(({ ready }) => ready),
-          containers: one.containers.map((container) => ({
-            ...container,
-            reason: container.state === 'waiting' ? (container.reason ?? 'ContainerCreating') : container.reason,
-          })),
-        })),
-        policy,
-      ),
+    decide: misreadingMembers((one) => ({
+      ...one,
+      ready: one.ready && one.containers.every(({ ready }) => ready),
+      containers: one.containers.map((container) => ({
+        ...container,
+        reason: container.state === 'waiting' ? (container.reason ?? 'ContainerCreating') : container.reason,
+      })),
+    })),
     snapshots: /contradictory facts led to a step/,
     simulation: ['statuses'],
   },
   'replaces whatever has the labels of a member': {
     wrong: 'deletes a pod with the labels of a member that the StatefulSet does not control',
-    decide: (snapshot, policy) =>
-      decide(
-        ofEveryMember(snapshot, (one) => ({ ...one, ofStatefulSet: true })),
-        policy,
-      ),
+    decide: misreadingMembers((one) => ({ ...one, ofStatefulSet: true })),
     snapshots: /a target that does not exist/,
   },
   'asks the count of restarts alone whether mysqld has run': {
@@ -157,13 +153,9 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'stops keeping as soon as the kubelet ends a pod': {
     wrong:
       'lets new pods start at the update revision right before the pod of a held member is created, although another member has newer data',
-    decide: (snapshot, policy) =>
-      decide(
-        ofEveryMember(snapshot, (one) =>
-          one.graceSeconds === 0 && one.terminatingForSeconds !== null ? { ...one, terminatingForSeconds: 9999 } : one,
-        ),
-        policy,
-      ),
+    decide: misreadingMembers((one) =>
+      one.graceSeconds === 0 && one.terminatingForSeconds !== null ? { ...one, terminatingForSeconds: 9999 } : one,
+    ),
     snapshots: /I24: a member that is held would come back updated/,
   },
   'mistakes the end of a policy for the end of a freeze': {
@@ -210,14 +202,10 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'restarts a replica that clones': {
     wrong: 'restarts a replica that copies the data of another member as if it were behind',
-    decide: (snapshot, policy) =>
-      decide(
-        ofEveryMember(snapshot, (one) => ({
-          ...one,
-          clone: { reading: { kind: 'notCloning' }, ageSeconds: 0, unknownForSeconds: 0 },
-        })),
-        policy,
-      ),
+    decide: misreadingMembers((one) => ({
+      ...one,
+      clone: { reading: { kind: 'notCloning' }, ageSeconds: 0, unknownForSeconds: 0 },
+    })),
     snapshots: /stops needs copiesNothing/,
   },
   'does not ask whether MOCO works': {
@@ -234,15 +222,11 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'believes every claim that is not being deleted': {
     wrong: 'replaces a member whose claim is Lost, or not the one that the pod was started with',
-    decide: (snapshot, policy) =>
-      decide(
-        ofEveryMember(snapshot, ({ recreatable, ...one }) => {
-          if (recreatable.kind !== 'asked') return { ...one, recreatable };
-          const claims = recreatable.claims.filter(({ state }) => state === 'terminating' || state === 'missing');
-          return { ...one, recreatable: { ...recreatable, claims } };
-        }),
-        policy,
-      ),
+    decide: misreadingMembers(({ recreatable, ...one }) => {
+      if (recreatable.kind !== 'asked') return { ...one, recreatable };
+      const claims = recreatable.claims.filter(({ state }) => state === 'terminating' || state === 'missing');
+      return { ...one, recreatable: { ...recreatable, claims } };
+    }),
     snapshots: /freesClaims needs keepsItsData/,
     simulation: ['facts'],
   },
@@ -264,13 +248,9 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'blames the revision for what a node does': {
     wrong: 'calls a revision failing because a node has shut down, or has evicted a pod for its own sake',
-    decide: (snapshot, policy) =>
-      decide(
-        ofEveryMember(snapshot, (one) =>
-          one.phase === 'Failed' ? { ...one, failedReason: 'Error', disruption: null } : one,
-        ),
-        policy,
-      ),
+    decide: misreadingMembers((one) =>
+      one.phase === 'Failed' ? { ...one, failedReason: 'Error', disruption: null } : one,
+    ),
     snapshots: /the revision is blamed for its node/,
     simulation: ['shutdowns'],
   },
@@ -317,12 +297,11 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'deletes replicas while the primary is down': {
     wrong: 'deletes a replica that runs and is not ready although the failover still needs it',
-    decide: (snapshot, policy) => {
-      const right = decide(snapshot, policy);
+    decide: changing((right, snapshot) => {
       const next = snapshot.members.findLast((member) => runs(member) && staleReplica(snapshot, member));
       if (right.hold?.rule !== 'AwaitingFailover' || !next) return right;
       return doing(right, { kind: 'delete', rule: 'MemberNotParticipating', targets: [target(next)] });
-    },
+    }),
     snapshots: /I2b: the floor of those that acknowledge/,
     explorer: { finds: 'I2b', world: small(3) },
     simulation: ['members', 'nodes'],
@@ -330,15 +309,14 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'mistakes replicas that lost their primary for broken ones': {
     wrong:
       'deletes a replica that has just ceased to be ready, before Kubernetes has noticed that the primary’s node is lost',
-    decide: (snapshot, policy) => {
-      const right = decide(snapshot, policy);
+    decide: changing((right, snapshot) => {
       const { hold } = right;
       const member = snapshot.members.find(
         ({ ordinal }) => hold?.rule === 'AwaitingFailover' && ordinal === hold.replica,
       );
       if (member === undefined) return right;
       return doing(right, { kind: 'delete', rule: 'MemberNotParticipating', targets: [target(member)] });
-    },
+    }),
     simulation: ['nodes'],
     firstSeed: 14,
   },
@@ -361,21 +339,17 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'does not say why it waits': {
     wrong: 'waits for a failover without naming a hold',
-    decide: (snapshot, policy) => {
-      const right = decide(snapshot, policy);
-      return right.hold?.rule === 'AwaitingFailover' ? { ...right, hold: null } : right;
-    },
+    decide: changing((right) => (right.hold?.rule === 'AwaitingFailover' ? { ...right, hold: null } : right)),
     snapshots: /I11: no step, no hold, and stale members/,
     explorer: { finds: 'facts', world: small(3) },
   },
   'never takes a demotion back': {
     wrong: 'leaves its demotion on a member although its reason is gone',
-    decide: (snapshot, policy) => {
-      const right = decide(snapshot, policy);
-      return right.step.kind === 'undemote'
+    decide: changing((right) =>
+      right.step.kind === 'undemote'
         ? { ...right, step: { kind: 'none' }, hold: { rule: 'RolesNotSettled', members: [] } }
-        : right;
-    },
+        : right,
+    ),
     snapshots: /I12: a demotion outlives its reason/,
     explorer: { finds: 'facts', world: faultless(3) },
   },
@@ -397,11 +371,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'labels a member before the kubelet has resized it': {
     wrong: 'takes a member for resized as soon as the spec of its pod has the resources of the revision',
-    decide: (snapshot, policy) =>
-      decide(
-        withResizes(snapshot, () => null),
-        policy,
-      ),
+    decide: misreading((snapshot) => withResizes(snapshot, () => null)),
     snapshots: /I17: the label before the kubelet has resized its containers/,
     explorer: { finds: 'I17', world: small(3, 'resize') },
   },
@@ -417,17 +387,12 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'waits for a deferred resize forever': {
     wrong: 'waits for a resize that the kubelet defers, however long that takes',
-    decide: (snapshot, policy) =>
-      decide(
-        withResizes(snapshot, (resize) => ({ ...resize, forSeconds: 0 })),
-        policy,
-      ),
+    decide: misreading((snapshot) => withResizes(snapshot, (resize) => ({ ...resize, forSeconds: 0 }))),
     explorer: { finds: 'stuck', world: { ...small(3, 'resize'), faults: 0 } },
   },
   'resizes the next member while one is being resized': {
     wrong: 'resizes every member at once, before it is known whether one can be resized',
-    decide: (snapshot, policy) => {
-      const right = decide(snapshot, policy);
+    decide: changing((right, snapshot) => {
       const next = snapshot.members.find(
         ({ inPlace }) => inPlace?.kind === 'possible' && inPlace.change.resources.length > 0,
       );
@@ -442,18 +407,14 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         resources,
       } as const;
       return doing(right, step);
-    },
+    }),
     snapshots: /changesInPlace needs nobodyResizes/,
     explorer: { finds: 'I17', world: small(3, 'resize') },
   },
   'skips the confirmation': {
     wrong: 'acts on what its cache has, without reading again right before the step',
     explorer: { finds: 'I2', world: small(3), breaks: { unconfirmed: true } },
-    module: {
-      importer: 'src/controller/reconciler.ts',
-      imported: 'src/objects/cluster-client.ts',
-      substitute: import.meta.resolve('./modules/without-confirmation.ts'),
-    },
+    module: replaced('src/controller/reconciler.ts', 'src/objects/cluster-client.ts', 'without-confirmation'),
     simulation: ['blind'],
   },
   'changes the revision of new pods without a confirmation': {
@@ -463,11 +424,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       world: losses(1, { requests: new Set(['pauses']) }),
       breaks: { unconfirmed: 'StatefulSet' },
     },
-    module: {
-      importer: 'src/controller/',
-      imported: 'src/controller/disrupt/disrupt.ts',
-      substitute: import.meta.resolve('./modules/without-confirmed-strategies.ts'),
-    },
+    module: replaced('src/controller/', 'src/controller/disrupt/disrupt.ts', 'without-confirmed-strategies'),
   },
   'goes from a leaving node with nowhere to go': {
     wrong: 'replaces members on nodes that are to be emptied first although no node accepts their next pods',
@@ -477,11 +434,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'moves members from nodes that stay': {
     wrong: 'takes the node of every member for one that is being taken out of service',
-    decide: (snapshot, policy) =>
-      decide(
-        ofEveryMember(snapshot, (one) => ({ ...one, leaving: 'is cordoned' })),
-        policy,
-      ),
+    decide: misreadingMembers((one) => ({ ...one, leaving: 'is cordoned' })),
     snapshots: /I29: a member leaves a node that is not emptied/,
   },
   'evacuates where only primaries are to move': {
@@ -500,37 +453,25 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'moves the primary from one leaving node to the next': {
     wrong:
       'asks for a switchover although MOCO would choose a replica whose node is being taken out of service as well',
-    decide: (snapshot, policy) =>
-      decide(
-        ofEveryMember(snapshot, (one) => ({ ...one, leaving: isReplica(snapshot, one) ? null : one.leaving })),
-        policy,
-      ),
+    decide: misreadingMembers((one, snapshot) => ({ ...one, leaving: isReplica(snapshot, one) ? null : one.leaving })),
     snapshots: /demote needs heirStays/,
     explorer: { finds: 'I29', world: emptying('updated') },
   },
   'leaves a demotion for its node on a primary whose node stays': {
     wrong: 'lets MOCO move the primary off a node that is no longer being taken out of service',
-    decide: (snapshot, policy) =>
-      decide(
-        ofEveryMember(snapshot, (one) => ({
-          ...one,
-          leaving: one.demotedFor === markOfLeavingNode ? 'is cordoned' : one.leaving,
-        })),
-        policy,
-      ),
+    decide: misreadingMembers((one) => ({
+      ...one,
+      leaving: one.demotedFor === markOfLeavingNode ? 'is cordoned' : one.leaving,
+    })),
     snapshots: /I12: a demotion outlives its reason/,
     explorer: { finds: 'facts', world: emptying('updated') },
   },
   'mistakes the mark of a node for that of another revision': {
     wrong: 'takes the demotion of a primary for its node back, and demotes it again, without end',
-    decide: (snapshot, policy) =>
-      decide(
-        ofEveryMember(snapshot, (one) => ({
-          ...one,
-          demotedFor: one.demotedFor === markOfLeavingNode ? 'another' : one.demotedFor,
-        })),
-        policy,
-      ),
+    decide: misreadingMembers((one) => ({
+      ...one,
+      demotedFor: one.demotedFor === markOfLeavingNode ? 'another' : one.demotedFor,
+    })),
     explorer: { finds: 'cycle', world: emptying('updated') },
   },
   'rolls out beside a maintenance of nodes': {
@@ -561,29 +502,20 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'updates a member that only leaves its node': {
     wrong:
       'evicts a held member from a node that is being taken out of service although its next pod starts at the update revision',
-    decide: (snapshot, policy) => {
-      const right = decide(snapshot, policy);
+    decide: changing((right, snapshot, policy) => {
       const { step } = decide(withRevisionsKept(snapshot), policy);
       return step.kind === 'evict' && step.rule === 'NodeLeaving' ? doing(right, step) : right;
-    },
+    }),
     snapshots: /I29: a member that leaves comes back as another/,
   },
   'mistakes a node that has never reported for a ready one': {
     wrong: 'counts a node without the condition Ready as one that may have the next pod of a member',
-    module: {
-      importer: 'src/controller/questions/recreatable.ts',
-      imported: 'src/moco/nodes.ts',
-      substitute: import.meta.resolve('./modules/with-nodes-that-never-reported.ts'),
-    },
+    module: replaced('src/controller/questions/recreatable.ts', 'src/moco/nodes.ts', 'with-nodes-that-never-reported'),
     simulation: findings['takes no member whose next pod no node takes, since the only free one has never reported'],
   },
   'ignores what keeps members apart': {
     wrong: 'counts the nodes of other members as ones that may have the next pod, whatever the anti-affinity says',
-    module: {
-      importer: 'src/controller/questions/recreatable.ts',
-      imported: 'src/moco/placement.ts',
-      substitute: import.meta.resolve('./modules/without-barriers.ts'),
-    },
+    module: replaced('src/controller/questions/recreatable.ts', 'src/moco/placement.ts', 'without-barriers'),
     simulation: findings['takes no member whose next pod no node takes, since the others are kept apart from it'],
   },
   'reads the pods before the StatefulSet': {
@@ -607,40 +539,24 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       world: { ...small(1, 'late-write'), preconditions: false },
       breaks: { unconditional: true },
     },
-    module: {
-      importer: 'src/controller/reconciler.ts',
-      imported: 'src/objects/cluster-client.ts',
-      substitute: import.meta.resolve('./modules/without-preconditions.ts'),
-    },
+    module: replaced('src/controller/reconciler.ts', 'src/objects/cluster-client.ts', 'without-preconditions'),
     simulation: ['late'],
   },
   'skips the intent': {
     wrong: 'takes a step that it has not written down, so that the next process takes another one beside it',
     explorer: { finds: 'I1', world: small(3, 'late-write'), breaks: { unfenced: true } },
-    module: {
-      importer: 'src/controller/disrupt/',
-      imported: 'src/controller/status/write.ts',
-      substitute: import.meta.resolve('./modules/without-intent.ts'),
-    },
+    module: replaced('src/controller/disrupt/', 'src/controller/status/write.ts', 'without-intent'),
     simulation: ['orphans', 'processes'],
   },
   'forgets what it has just done': {
     wrong: 'decides before its watches have shown its last write',
-    module: {
-      importer: 'src/controller/',
-      imported: 'src/controller/facts/last-step.ts',
-      substitute: import.meta.resolve('./modules/without-expectations.ts'),
-    },
+    module: replaced('src/controller/', 'src/controller/facts/last-step.ts', 'without-expectations'),
     simulation: [],
     firstSeed: 17,
   },
   'judges a pod by the grace period that it has at the end': {
     wrong: 'calls a terminating pod stuck once the kubelet has shortened its grace period to 0',
-    module: {
-      importer: 'src/controller/',
-      imported: 'src/moco/ages.ts',
-      substitute: import.meta.resolve('./modules/with-current-grace-period.ts'),
-    },
+    module: replaced('src/controller/', 'src/moco/ages.ts', 'with-current-grace-period'),
     simulation: ['nodes'],
     firstSeed: 19,
   },
@@ -678,31 +594,23 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'relies on an old answer to a check': {
     wrong: 'takes members that work because a check of the user has passed some time ago',
-    module: {
-      importer: 'src/controller/',
-      imported: 'src/controller/questions/checks.ts',
-      substitute: import.meta.resolve('./modules/with-first-answers.ts'),
-    },
+    module: replaced('src/controller/', 'src/controller/questions/checks.ts', 'with-first-answers'),
     simulation: ['checks'],
     firstSeed: 4,
   },
   'knows the pods of a preflight by their label alone': {
     wrong: 'deletes whatever has the label of a pod that fetches images, members as well',
-    module: {
-      importer: 'src/controller/reconciler.ts',
-      imported: 'src/objects/cluster-client.ts',
-      substitute: import.meta.resolve('./modules/with-labels-for-proof.ts'),
-    },
+    module: replaced('src/controller/reconciler.ts', 'src/objects/cluster-client.ts', 'with-labels-for-proof'),
     simulation: ['preflight'],
     firstSeed: 15,
   },
   'assumes that every node can fetch': {
     wrong: 'restarts a container in place on a node that has not fetched its image',
-    module: {
-      importer: 'src/controller/questions/in-place.ts',
-      imported: 'src/controller/questions/preflight-images.ts',
-      substitute: import.meta.resolve('./modules/with-every-image-fetched.ts'),
-    },
+    module: replaced(
+      'src/controller/questions/in-place.ts',
+      'src/controller/questions/preflight-images.ts',
+      'with-every-image-fetched',
+    ),
     simulation: findings['restarts no container in place whose image its node has not fetched, whatever is overridden'],
   },
   'forgets prevent-delete': {
@@ -765,12 +673,11 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'counts a demotion without its eviction': {
     wrong: 'asks for a switchover although the update of the old primary does not fit into the maintenance window',
-    decide: (snapshot, policy) => {
-      const right = decide(snapshot, policy);
+    decide: changing((right, snapshot, policy) => {
       if (right.hold?.rule !== 'OutsideMaintenanceWindow' || right.hold.closesAt === null) return right;
       const early = decide({ ...snapshot, maintenance: null }, policy);
       return early.step.kind === 'demote' ? early : right;
-    },
+    }),
     explorer: { finds: 'I18', world: small(3, 'maintenance') },
   },
   'takes its demotion back as soon as it sees it': {
@@ -786,15 +693,14 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'waits for a budget that is never opened': {
     wrong: 'never evicts a member, since it takes the budget for used up',
-    decide: (snapshot, policy) => {
-      const right = decide(snapshot, policy);
+    decide: changing((right) => {
       if (right.step.kind !== 'evict') return right;
       return {
         ...right,
         step: { kind: 'none' },
         hold: { rule: 'MaxUnavailableReached', unavailable: [], maxUnavailable: 1 },
       };
-    },
+    }),
     explorer: { finds: 'stuck', world: worldOf(3, { faults: 0, badRevision: false }) },
   },
   'believes in errant replicas': {
@@ -827,13 +733,12 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'lowers the partition while it has to wait': {
     wrong: 'lets the StatefulSet controller replace the next member before the last one participates',
-    decide: (snapshot, policy) => {
-      const right = decide(snapshot, policy);
+    decide: changing((right, snapshot) => {
       const partition = (snapshot.statefulSet?.partition ?? 0) - 1;
       const next = snapshot.members.find(({ ordinal }) => ordinal === partition);
       if (!next || right.hold === null || !waits.includes(right.hold.rule)) return right;
       return doing(right, { kind: 'setPartition', rule: 'ReplicaHealthy', partition, targets: [target(next)] });
-    },
+    }),
     explorer: { finds: 'facts', world: { ...small(3, 'partition-mode'), faults: 0 } },
   },
   'waits for the sidecar of an impaired member': {
@@ -843,13 +748,12 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'interrupts a failover that needs a relay log': {
     wrong: 'restarts a replica that has received what no other member has, while MOCO waits until it is applied',
-    decide: (snapshot, policy) => {
-      const right = decide(snapshot, policy);
+    decide: changing((right, snapshot) => {
       const next = snapshot.members.findLast((member) => runs(member) && staleReplica(snapshot, member));
       const rules = ['FailoverUnfinished', 'AwaitingFailover', 'MemberUnreachable'];
       if (right.hold === null || !rules.includes(right.hold.rule) || !next) return right;
       return doing(right, { kind: 'delete', rule: 'MemberNotParticipating', targets: [target(next)] });
-    },
+    }),
     explorer: {
       finds: 'I20',
       world: worldOf(3, { detail: 'coarse', faults: 1, badRevision: false, families: new Set(['relay-log']) }),
@@ -873,10 +777,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'ignores lost members': {
     wrong: 'lets a held member come back updated after another client has deleted its pod',
-    decide: (snapshot, policy) => {
-      const right = decide(snapshot, policy);
-      return isKeeping(right.step) ? { ...right, step: { kind: 'none' } } : right;
-    },
+    decide: changing((right) => (isKeeping(right.step) ? { ...right, step: { kind: 'none' } } : right)),
     explorer: { finds: 'lost', world: losses(1) },
     simulation: ['losses'],
   },
@@ -902,37 +803,34 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'never goes back to OnDelete': {
     wrong: 'leaves new pods at the old revision once it has begun with that',
-    decide: (snapshot, policy) => {
-      const right = decide(snapshot, policy);
+    decide: changing((right, snapshot) => {
       if (right.step.kind !== 'setStrategy' || snapshot.statefulSet?.newPods !== 'CurrentRevision') return right;
       return { ...right, step: { kind: 'none' } };
-    },
+    }),
     snapshots: /I11: no step, no hold, and stale members/,
     explorer: { finds: 'stuck', world: losses(1) },
     simulation: ['lossesHalfway'],
   },
   'does not wait for OnDelete before its own eviction': {
     wrong: 'takes a member although its next pod comes up at the old revision',
-    decide: (snapshot, policy) => {
-      const right = decide(snapshot, policy);
+    decide: changing((right, snapshot, policy) => {
       const { statefulSet } = snapshot;
       if (statefulSet === null || right.step.kind !== 'setStrategy' || right.step.newPods !== 'UpdateRevision')
         return right;
       const atOnDelete = { ...statefulSet, strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null } as const;
       const early = decide({ ...snapshot, statefulSet: atOnDelete }, policy);
       return early.step.kind === 'evict' || early.step.kind === 'delete' ? early : right;
-    },
+    }),
     snapshots: /brings needs comesUpUpdated/,
     explorer: { finds: 'kept', world: losses(1) },
     simulation: ['losses'],
   },
   'mistakes its own evicted member for a lost one': {
     wrong: 'lets a member that it has taken itself come back as what it was',
-    decide: (snapshot, policy) => {
-      const right = decide(snapshot, policy);
+    decide: changing((right, snapshot, policy) => {
       const own = decide({ ...snapshot, memory: { ...snapshot.memory, waiting: null } }, policy);
       return isKeeping(own.step) ? own : right;
-    },
+    }),
     explorer: { finds: 'cycle', world: { ...losses(1), faults: 0 } },
     simulation: ['losses'],
   },
@@ -947,11 +845,10 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'keeps whatever the current revision is': {
     wrong: 'does not make the revision of a lost member the current one before new pods come up at that',
-    decide: (snapshot, policy) => {
-      const right = decide(snapshot, policy);
+    decide: changing((right) => {
       if (right.step.kind !== 'promoteRevision' || right.step.for !== 'keep') return right;
       return { ...right, step: { kind: 'setStrategy', newPods: 'CurrentRevision', lasts: 'untilCreated' } };
-    },
+    }),
     snapshots: /I24: a member goes back behind its data/,
     explorer: { finds: 'lost', world: losses(1, { current: 'older' }) },
   },
@@ -1002,86 +899,66 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'allows one failure too many': {
     wrong: 'lets clusters begin although maxFailures + 1 rollouts of a stage fail',
-    module: {
-      importer: 'src/controller/fleet/sequence-stages.ts',
-      imported: 'src/core/fleet/stage-waits.ts',
-      substitute: import.meta.resolve('./modules/with-one-more-failure.ts'),
-    },
+    module: replaced(
+      'src/controller/fleet/sequence-stages.ts',
+      'src/core/fleet/stage-waits.ts',
+      'with-one-more-failure',
+    ),
     fleet: /begins: \w+ fails/,
   },
   'forgets who has left a stage': {
     wrong: 'lets production begin once the canary that fails is deleted, taken offline or relabelled',
-    module: {
-      importer: 'src/controller/fleet/sequence-stages.ts',
-      imported: 'src/core/fleet/stage-counts.ts',
-      substitute: import.meta.resolve('./modules/with-no-member-gone.ts'),
-    },
+    module: replaced(
+      'src/controller/fleet/sequence-stages.ts',
+      'src/core/fleet/stage-counts.ts',
+      'with-no-member-gone',
+    ),
     fleet: /begins: \S+ of \w+ has gone/,
   },
   'mistakes a superseded rollout for one that has begun': {
     wrong: 'goes on at once with a template that replaces another one in the middle of a rollout',
-    module: {
-      importer: 'src/controller/fleet/',
-      imported: 'src/controller/fleet/fleet-standing.ts',
-      substitute: import.meta.resolve('./modules/with-superseded-rollouts-begun.ts'),
-    },
+    module: replaced(
+      'src/controller/fleet/',
+      'src/controller/fleet/fleet-standing.ts',
+      'with-superseded-rollouts-begun',
+    ),
     fleet: /begins: it has not settled/,
   },
   'counts only what is written': {
     wrong: 'gives the last slot of a stage to two clusters that decide before either has written its first step',
-    module: {
-      importer: 'src/controller/fleet/',
-      imported: 'src/controller/fleet/fleet-standing.ts',
-      substitute: import.meta.resolve('./modules/with-slots-for-no-step.ts'),
-    },
+    module: replaced('src/controller/fleet/', 'src/controller/fleet/fleet-standing.ts', 'with-slots-for-no-step'),
     fleet: /begins: \w+ is full/,
   },
   'takes a lost answer for a refusal': {
     wrong: 'believes that a step has not happened because the answer to its write was lost',
-    module: {
-      importer: 'src/controller/disrupt/',
-      imported: 'src/objects/execute.ts',
-      substitute: import.meta.resolve('./modules/with-no-answer-for-no.ts'),
-    },
+    module: replaced('src/controller/disrupt/', 'src/objects/execute.ts', 'with-no-answer-for-no'),
     simulation: ['api', 'lostAnswers'],
     firstSeed: 16,
   },
   'deletes what it may not evict': {
     wrong: 'deletes a member that works if a policy or a missing right refuses its eviction',
-    module: {
-      importer: 'src/controller/disrupt/',
-      imported: 'src/objects/execute.ts',
-      substitute: import.meta.resolve('./modules/with-deletions-for-evictions.ts'),
-    },
+    module: replaced('src/controller/disrupt/', 'src/objects/execute.ts', 'with-deletions-for-evictions'),
     simulation: ['refusals'],
     firstSeed: 4,
   },
   'takes repeated events for news': {
     wrong: 'puts an older object into its cache when a watch repeats itself, and forgets what it has done since',
-    module: {
-      importer: 'src/kube/reflector.ts',
-      imported: 'src/kube/raw-object.ts',
-      substitute: import.meta.resolve('./modules/with-repetitions-for-news.ts'),
-    },
+    module: replaced('src/kube/reflector.ts', 'src/kube/raw-object.ts', 'with-repetitions-for-news'),
     simulation: ['watches'],
     firstSeed: 19,
   },
   'takes any 404 for an empty collection': {
     wrong: 'forgets all policies, Jobs or sequences as soon as a proxy answers a list with a page that says 404',
-    module: {
-      importer: 'src/kube/reflector.ts',
-      imported: 'src/kube/discovery.ts',
-      substitute: import.meta.resolve('./modules/with-any-404-for-proof.ts'),
-    },
+    module: replaced('src/kube/reflector.ts', 'src/kube/discovery.ts', 'with-any-404-for-proof'),
     cache: ['a', 'b'],
   },
   'trusts its own clock': {
     wrong: 'counts ages at a takeover from the clock of its machine, which may be an hour ahead',
-    module: {
-      importer: 'test/verification/simulation/controller-process.ts',
-      imported: 'src/kube/server-clock.ts',
-      substitute: import.meta.resolve('./modules/with-own-clock.ts'),
-    },
+    module: replaced(
+      'test/verification/simulation/controller-process.ts',
+      'src/kube/server-clock.ts',
+      'with-own-clock',
+    ),
     simulation: ['clocks'],
     firstSeed: 4,
   },

@@ -5,6 +5,7 @@ import type { ClusterSnapshot, LastRun, MemberFacts } from '../../../src/core/sn
 import type { StepRule } from '../../../src/core/step.ts';
 import { dataRevision, everyOrdinal } from '../../core/judged-data.ts';
 import type { Decide } from '../explorer/decisions.ts';
+import type { Substitution } from './mistake.ts';
 
 // What decisions with a mistake are made of.
 
@@ -160,3 +161,26 @@ export function withRevisionsKept(snapshot: ClusterSnapshot): ClusterSnapshot {
   const keeping = { newPods: 'CurrentRevision', strategy: 'RollingUpdate', partition: set.replicas } as const;
   return { ...snapshot, statefulSet: { ...set, ...keeping } };
 }
+
+/** The right decision about a snapshot that the mistaken controller misreads. */
+export const misreading =
+  (read: (snapshot: ClusterSnapshot) => ClusterSnapshot): Decide =>
+  (snapshot, policy) =>
+    decide(read(snapshot), policy);
+
+/** The right decision about members that the mistaken controller misreads. */
+export const misreadingMembers = (read: (member: MemberFacts, snapshot: ClusterSnapshot) => MemberFacts): Decide =>
+  misreading((snapshot) => ofEveryMember(snapshot, (one) => read(one, snapshot)));
+
+/** Changes the right decision. */
+export const changing =
+  (change: (right: Decision, snapshot: ClusterSnapshot, policy: RolloutPolicy) => Decision): Decide =>
+  (snapshot, policy) =>
+    change(decide(snapshot, policy), snapshot, policy);
+
+/** Replaces a module of the program with one of `modules`. */
+export const replaced = (importer: string, imported: string, name: string): Substitution => ({
+  importer,
+  imported,
+  substitute: import.meta.resolve(`./modules/${name}.ts`),
+});
