@@ -26,6 +26,10 @@ const made = (bench: Bench, metadata: object): void => {
 };
 const volume = `volume-of-${claimOf(last)}`;
 const startTime = '2026-06-30T12:00:00Z';
+/** The API server and the kubelet give these times to the pod, each by its own clock. */
+const startedAt = (bench: Bench, creationTimestamp: string, startTime: string): void => {
+  bench.server.change(pods, member(last), { metadata: { creationTimestamp }, status: { startTime } });
+};
 const lies: Readonly<Record<string, readonly [(bench: Bench) => void, sentence: string]>> = {
   'is being deleted': [deleteClaim, 'is being deleted and will disappear with the pod'],
   'is gone': [(bench) => bench.server.remove(persistentVolumeClaims, claimOf(last)), 'no longer exists'],
@@ -43,8 +47,15 @@ const lies: Readonly<Record<string, readonly [(bench: Bench) => void, sentence: 
   ],
   'is another one, Bound, and younger than the start of the pod': [
     (bench) => {
-      bench.server.change(pods, member(last), { status: { startTime } });
+      startedAt(bench, startTime, startTime);
       made(bench, { creationTimestamp: '2026-06-30T12:00:01Z' });
+    },
+    'was replaced after the pod had started',
+  ],
+  'is another one, younger than a pod whose node has a clock that is behind': [
+    (bench) => {
+      startedAt(bench, '2026-06-30T12:00:05Z', '2026-06-30T12:00:04Z');
+      made(bench, { creationTimestamp: '2026-06-30T12:00:06Z' });
     },
     'was replaced after the pod had started',
   ],
@@ -78,11 +89,21 @@ describe('a member is not evicted', () => {
 describe('the claim of a member', () => {
   it('counts if it was made before the pod started, though after the pod was made', async () => {
     const bench = new Bench();
-    bench.server.change(pods, member(2), { status: { startTime: '2026-06-30T12:00:02Z' } });
+    startedAt(bench, '2026-06-30T11:59:58Z', '2026-06-30T12:00:02Z');
     made(bench, { creationTimestamp: startTime });
     await bench.start().work();
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
+
+  for (const creationTimestamp of ['2026-06-30T12:00:04Z', '2026-06-30T12:00:05Z']) {
+    it(`counts if it was made before the pod, at ${creationTimestamp}, although the clock of the node is behind`, async () => {
+      const bench = new Bench();
+      startedAt(bench, '2026-06-30T12:00:05Z', '2026-06-30T12:00:03Z');
+      made(bench, { creationTimestamp });
+      await bench.start().work();
+      expect(bench.steps).to.deep.equal(['evict 2']);
+    });
+  }
 
   it('does not count if it has become another one since it was read, whatever it says of its age', async () => {
     const [bench, program] = begin();

@@ -188,18 +188,22 @@ async function fixedOf({ namespace, name, uid }: PodRecord, api: ClusterReader):
 }
 
 /**
- * The latest possible time of the pod's start. The kubelet and the scheduler each report a time by their own clock, and
- * the earliest of these counts. No pod is scheduled before its claims are bound. A running pod without any such time
- * counts as started right after its creation.
+ * The latest possible time of the pod's start. A claim that is younger was made after the pod had started, so the pod
+ * uses another volume. The kubelet and the scheduler each report a time by their own clock, and the earliest of these
+ * counts, but none that lies before the pod's creation: a node's clock may be behind, and the StatefulSet controller
+ * creates the claims before the pod. No pod is scheduled before its claims are bound. A running pod without any such
+ * time counts as started right after its creation.
  */
 function startOf(pod: Json): number | null {
   const status = object(pod['status']);
   const scheduled = conditionOf(status, 'PodScheduled');
+  // The API server sets this time, as it does for the claims.
+  const createdAt = milliseconds(text(object(pod['metadata'])['creationTimestamp']));
   const times = [status['startTime'], scheduled['status'] === 'True' ? scheduled['lastTransitionTime'] : null]
     .map((time) => milliseconds(text(time)))
     .filter((time) => time !== null);
-  if (times.length > 0) return Math.min(...times);
-  return status['phase'] === 'Running' ? milliseconds(text(object(pod['metadata'])['creationTimestamp'])) : null;
+  if (times.length > 0) return Math.max(Math.min(...times), createdAt ?? -Infinity);
+  return status['phase'] === 'Running' ? createdAt : null;
 }
 
 interface ReadClaim {
