@@ -98,8 +98,8 @@ async function readMysql(
   const hasSaid = primary !== null && before?.members.get(primary.uid)?.last?.kind === 'primary';
   const open = hasSaid ? before.writes : null;
   const problem =
-    message === null ? null : { message, sinceMilliseconds: before?.problem?.sinceMilliseconds ?? atMilliseconds };
-  if (message !== null && message !== before?.problem?.message) {
+    message === null ? null : { message, sinceMilliseconds: last?.problem?.sinceMilliseconds ?? atMilliseconds };
+  if (message !== null && message !== last?.problem?.message) {
     log.warn({ cluster: key, reason: message }, 'Cannot query MySQL; continuing without replication facts');
   }
   for (const { uid, name } of pods) {

@@ -80,6 +80,23 @@ describe('the controller that may ask MySQL', () => {
     ]);
   });
 
+  it('waits anew for a problem that comes after a time without a question, as after another rollout', async () => {
+    const bench = replaced(2);
+    bench.mysql.problem = 'the controller may not read the Secret default/moco-test';
+    const program = bench.startAsking();
+    await passes(bench, program, 6);
+    bench.setting({ paused: true });
+    await passes(bench, program, 3);
+    bench.world.freeze(8 * 3_600_000);
+    bench.setting({ paused: false });
+    await passes(bench, program, 24);
+    expect(bench.steps).to.deep.equal([]);
+    await passes(bench, program, 12);
+    expect(bench.steps).to.deep.equal(['evict 1']);
+    const warned = program.log.lines.filter(({ message }) => message.startsWith('Cannot query MySQL'));
+    expect(warned).to.have.lengthOf(2);
+  });
+
   it('waits for a mysqld that does not answer for the whole grace period, continues, and names it in the status', async () => {
     const bench = replaced(2);
     bench.mysql.says(member(2), silent);
