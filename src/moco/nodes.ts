@@ -36,6 +36,14 @@ const isOfCondition = ({ key }: Json): boolean =>
   ['unschedulable', 'unreachable'].some((name) => key === `${conditionTaintPrefix}${name}`) ||
   conditionTaints.some(([, , taint]) => taint['key'] === key);
 
+/** The part of a node that determines which pods it accepts. */
+export function schedulingFields({ metadata, spec, status }: Json): Json {
+  const { name, labels } = object(metadata);
+  const { unschedulable, taints } = object(spec);
+  const conditions = objects(object(status)['conditions']).map((one) => ({ type: one['type'], status: one['status'] }));
+  return { metadata: { name, labels }, spec: { unschedulable, taints }, status: { conditions } };
+}
+
 /**
  * Whether the node lacks disk space. Its kubelet then removes unused images and after that evicts pods, possibly even
  * pods that tolerate the pressure.

@@ -32,7 +32,7 @@ import {
   settled,
   stillAsked,
 } from './preflight-pods.ts';
-import type { NodeRead } from './recent-nodes.ts';
+import { type NodeRead, readNode } from './recent-nodes.ts';
 
 // The question `preflight`: creates short-lived pods on nodes and follows them.
 
@@ -186,6 +186,8 @@ class Asker {
   readonly #asking: Asking<ClusterApi>;
   readonly #podOf: (one: NodeQuestion) => ListedPod;
   #template: Promise<Json | null> | null = null;
+  /** The nodes with their images, by name. */
+  readonly #nodes = new Map<string, Promise<NodeRead>>();
   #mayCreate: Promise<boolean> | null = null;
 
   constructor(asking: Asking<ClusterApi>, podOf: (one: NodeQuestion) => ListedPod) {
@@ -212,7 +214,10 @@ class Asker {
 
   #readNode(member: PodRecord): Promise<NodeRead> {
     const { api, sources } = this.#asking;
-    return sources.nodes.read({ api, mayLackNodes: sources.mayLackNodes }, member);
+    const name = member.node ?? '';
+    const node = this.#nodes.get(name) ?? readNode({ api, mayLackNodes: sources.mayLackNodes }, member);
+    this.#nodes.set(name, node);
+    return node;
   }
 
   /**

@@ -1,8 +1,10 @@
 import { type Json, object } from '../../base/json.ts';
 import type { World } from '../../base/world.ts';
+import { freshRecreatableSeconds } from '../../core/on-demand-facts.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import { nodes } from '../../kube/resource.ts';
 import { type LeavingSigns, leavingReason, usualSigns } from '../../moco/node-maintenance.ts';
+import { schedulingFields } from '../../moco/nodes.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { KnownNodes } from '../facts/known-nodes.ts';
@@ -34,12 +36,26 @@ export async function readNode(
   }
 }
 
-const keptMilliseconds = 10_000;
+/** Members whose nodes are read within this time share a read. */
+const sharedMilliseconds = 10_000;
+/**
+ * A read counts for this long, and is forgotten after that. An answer to `recreatable` may be based on a read that was
+ * shared, and counts as long as it is fresh. Until then, it has to stay known which members leave their nodes.
+ */
+const keptMilliseconds = freshRecreatableSeconds * 1000 + sharedMilliseconds;
 
-/** Nodes that were read in the last few seconds, for members of any cluster: many members share a node. */
+interface RecentNode {
+  /** Only the fields that matter for scheduling: a Node may list hundreds of images and annotations. */
+  readonly node: NodeRead;
+  readonly leaving: string | null;
+  readonly atMilliseconds: number;
+}
+
+/** Nodes that were read recently, for members of any cluster: many members share a node. */
 export class RecentNodes implements KnownNodes {
   readonly #world: Pick<World, 'monotonic'>;
-  readonly #read = new Map<string, { readonly node: NodeRead; readonly atMilliseconds: number }>();
+  /** The last read of each node, by name. */
+  readonly #read = new Map<string, RecentNode>();
 
   readonly signs: LeavingSigns;
   readonly watched = false;
@@ -57,10 +73,15 @@ export class RecentNodes implements KnownNodes {
     this.#assumedCordoned = assumedCordoned;
   }
 
-  /** Why the node is being taken out of service, according to the last read of the node; `null` if it is not. */
+  /** How many nodes are remembered. */
+  get size(): number {
+    return this.#read.size;
+  }
+
+  /** Why the node is being taken out of service, according to a recent read of the node; `null` if it is not. */
   leaving(name: string): string | null {
-    const node = this.#read.get(name)?.node ?? null;
-    return node === 'unreadable' ? null : leavingReason(node, this.signs);
+    const read = this.#read.get(name);
+    return read !== undefined && this.#isWithin(read, keptMilliseconds) ? read.leaving : null;
   }
 
   requested(): null {
@@ -71,16 +92,24 @@ export class RecentNodes implements KnownNodes {
     return null;
   }
 
-  /** Reads the node of a pod, unless it was read recently. Rejects with `ApiError`. */
+  /** Reads the node of a pod, unless it was read just before. Rejects with `ApiError`. */
   async read(context: NodeContext, { node: name }: Pick<PodRecord, 'node'>): Promise<NodeRead> {
     if (name === null) return null;
-    const now = this.#world.monotonic();
+    const atMilliseconds = this.#world.monotonic();
     const recent = this.#read.get(name);
-    if (recent !== undefined && now - recent.atMilliseconds < keptMilliseconds) return recent.node;
+    if (recent !== undefined && this.#isWithin(recent, sharedMilliseconds)) return recent.node;
     const found = await readNode(context, { node: name });
-    const node = name === this.#assumedCordoned ? cordoned(found) : found;
-    this.#read.set(name, { node, atMilliseconds: now });
+    const whole = name === this.#assumedCordoned ? cordoned(found) : found;
+    const isReadable = whole !== null && whole !== 'unreadable';
+    const node = isReadable ? schedulingFields(whole) : whole;
+    const leaving = isReadable ? leavingReason(whole, this.signs) : null;
+    for (const [other, read] of this.#read) if (!this.#isWithin(read, keptMilliseconds)) this.#read.delete(other);
+    this.#read.set(name, { node, leaving, atMilliseconds });
     return node;
+  }
+
+  #isWithin({ atMilliseconds }: RecentNode, milliseconds: number): boolean {
+    return this.#world.monotonic() - atMilliseconds < milliseconds;
   }
 }
 
