@@ -3,7 +3,7 @@ import { dataOf, isAt, mayBeUpdated, mayGoBackTo } from './data.ts';
 import { isVerified } from './failing-revision.ts';
 import { firstHold, isOverridden } from './gates.ts';
 import { hasNeverStarted } from './member.ts';
-import { cannotReadLogOfMissing } from './mysqld-data.ts';
+import { cannotReadLogOfMissing, refusesDataOfMissing } from './mysqld-data.ts';
 import { isStuckTerminating } from './rules/unavailable.ts';
 import type { KeptBecause, Recreated } from './sentences.ts';
 import { isApproved, type Member, pinnedBehind, type Situation, target } from './situation.ts';
@@ -95,9 +95,8 @@ export function keptBecause(situation: Situation, { ordinal, member }: Lost): Ke
   const step: Step = { kind: 'delete', rule: 'MemberDown', targets };
   const hold = firstHold(situation, step, [{ kind: 'comesUpdated', member }]);
   if (hold !== null) return { rule: hold.rule };
-  if (member === null && cannotReadLogOfMissing(situation, ordinal) && !isOverridden(situation, 'RedoLogOpen')) {
-    return { rule: 'RedoLogOpen' };
-  }
+  const rule = member === null ? refusalOfMissing(situation, ordinal) : null;
+  if (rule !== null) return { rule };
   // The rules about the primary need its pod, which may not exist here.
   if (ordinal === snapshot.cluster.primaryIndex) {
     if (pinnedBehind(situation).length > 0) return { rule: 'PrimaryWaitsForPinned' };
@@ -105,6 +104,12 @@ export function keptBecause(situation: Situation, { ordinal, member }: Lost): Ke
   }
   if (!isVerified(situation)) return 'unverified';
   return policy.lostMembers === 'KeepRevision' ? 'setting' : null;
+}
+
+/** Rules look at members with a pod. Without one, only the record of the data shows what mysqld would do with them. */
+function refusalOfMissing(situation: Situation, ordinal: number): 'VersionRefused' | 'RedoLogOpen' | null {
+  if (refusesDataOfMissing(situation, ordinal) && !isOverridden(situation, 'VersionRefused')) return 'VersionRefused';
+  return cannotReadLogOfMissing(situation, ordinal) && !isOverridden(situation, 'RedoLogOpen') ? 'RedoLogOpen' : null;
 }
 
 /**

@@ -120,6 +120,12 @@ export function refusedData(situation: Situation, member: Member): RefusedData |
   return { member: member.ordinal, data, mysqld };
 }
 
+/** Whether the mysqld of the update revision would refuse the data of a member without a pod. */
+export function refusesDataOfMissing(situation: Situation, ordinal: number): boolean {
+  const data = dataOf(situation, ordinal)?.version ?? null;
+  return opens(versionOf(data), versionOf(updateVersion(situation))).allowed === false;
+}
+
 export const explainRefusedData = ({ member, data, mysqld }: RefusedData, name: MemberName): string =>
   `the update revision cannot start on the data of ${name(member)}: ${explainRefusedOpening(data, mysqld)}`;
 

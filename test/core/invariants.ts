@@ -2,7 +2,7 @@ import type { Decision, Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
 import { happenings, leavesNode } from './happenings.ts';
-import { dataRevision, everyOrdinal, keepsRevisions, setsBack, wouldStay } from './judged-data.ts';
+import { dataRevision, everyOrdinal, keepsRevisions, setsBack, wouldBeRefused, wouldStay } from './judged-data.ts';
 import { acknowledges, behindSince, down, impaired, participates, recovers, rolesMove } from './judged-members.ts';
 import { off } from './judged-settings.ts';
 import { endedByItsNode, unmetNeeds } from './needs.ts';
@@ -204,6 +204,8 @@ function ofNewPods(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step)
     case 'setStrategy':
       if (step.newPods === 'UpdateRevision') {
         if (wouldStay(snapshot, policy)) found.push('I24: a member that is held would come back updated');
+        if (wouldBeRefused(snapshot, policy))
+          found.push('I24: a missing member would start at a mysqld that refuses it');
         break;
       }
       if (comesUp(snapshot)) found.push('I24: new pods would come up at the update revision');

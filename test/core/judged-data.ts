@@ -1,6 +1,8 @@
 import type { RolloutPolicy } from '../../src/core/policy.ts';
-import type { ClusterSnapshot, MemberFacts, StatefulSetFacts } from '../../src/core/snapshot.ts';
+import type { ClusterSnapshot, DataRecord, MemberFacts, StatefulSetFacts } from '../../src/core/snapshot.ts';
 import { lost } from './judged-members.ts';
+import { off } from './judged-settings.ts';
+import { isRefused } from './judged-versions.ts';
 
 // What the judge of decisions takes the data of a member for, from the facts alone: nothing here comes from what decides.
 
@@ -8,20 +10,24 @@ export const keepsRevisions = (set: StatefulSetFacts | null): boolean =>
   set?.newPods === 'CurrentRevision' && set.strategy === 'RollingUpdate' && set.partition === set.replicas;
 
 /**
- * The revision of the newest mysqld that has started on the data, `null` if nobody knows: what was seen to work, or what
- * the claim says where no other mysqld can have started since.
+ * The newest mysqld that has started on the data, `null` if nobody knows: what was seen to work, or what the claim says
+ * where no other mysqld can have started since.
  */
-export function dataRevision(snapshot: ClusterSnapshot, ordinal: number): string | null {
+export function dataNoted(snapshot: ClusterSnapshot, ordinal: number): DataRecord | null {
   const { lastRuns, dataRecords, members, statefulSet } = snapshot;
   const run = lastRuns.find((one) => one.ordinal === ordinal);
-  if (run?.worked) return run.revision;
-  const noted = dataRecords.find((one) => one.ordinal === ordinal)?.record?.revision;
-  if (noted === undefined) return null;
+  if (run?.worked) return run;
+  const noted = dataRecords.find((one) => one.ordinal === ordinal)?.record ?? null;
+  if (noted === null) return null;
   const pod = members.find((one) => one.ordinal === ordinal);
   const possible = run === undefined ? [statefulSet?.updateRevision, pod?.revision] : [run.revision];
   if (run === undefined && keepsRevisions(statefulSet)) possible.push(statefulSet?.currentRevision);
-  return possible.includes(noted) ? noted : null;
+  return possible.includes(noted.revision) ? noted : null;
 }
+
+/** Its revision, `null` if nobody knows. */
+export const dataRevision = (snapshot: ClusterSnapshot, ordinal: number): string | null =>
+  dataNoted(snapshot, ordinal)?.revision ?? null;
 
 /** Every ordinal that has a member, or should have. */
 export const everyOrdinal = ({ cluster, members }: ClusterSnapshot): readonly number[] => {
@@ -64,4 +70,24 @@ export function wouldStay(snapshot: ClusterSnapshot, policy: RolloutPolicy): boo
     const endsInTime = seconds !== null && seconds < graceSeconds + 30;
     return isHeld && endsInTime && revision !== statefulSet?.updateRevision && awaitsPod(snapshot, ordinal);
   });
+}
+
+/**
+ * A member has no pod, no step has taken it, and its next pod would start at the revision of its data, which the mysqld
+ * of the update revision refuses.
+ */
+export function wouldBeRefused(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolean {
+  const { members, statefulSet: set, memory, createFailure } = snapshot;
+  const comesUp = set?.currentRevision === set?.updateRevision;
+  if (set?.labelled !== true || !keepsRevisions(set) || comesUp || setsBack(snapshot, set.currentRevision))
+    return false;
+  const isRolling = memory.waiting !== null || members.some(({ revision }) => revision !== set.updateRevision);
+  const isRestored = memory.taken.some(({ restores }) => restores);
+  if (off(policy, 'VersionRefused') || !isRolling || isRestored || createFailure !== null) return false;
+  return everyOrdinal(snapshot).some(
+    (ordinal) =>
+      !members.some((one) => one.ordinal === ordinal) &&
+      memory.waiting?.includes(ordinal) !== false &&
+      isRefused(snapshot, dataNoted(snapshot, ordinal)?.version ?? null),
+  );
 }

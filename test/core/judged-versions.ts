@@ -27,9 +27,15 @@ const refused: readonly string[] = ['8.4.8 8.0.40', '8.0.40 9.7.4'];
 const otherRedoLog: readonly string[] = ['8.0.28 8.4.8'];
 const maybeOtherRedoLog: readonly string[] = ['9.7.4 ?', '? 9.7.4'];
 
-function wayOf({ statefulSet }: ClusterSnapshot, { mysqld: { version } }: MemberFacts): string {
-  return `${version?.version ?? '?'} ${statefulSet?.mysqld.version?.version ?? '?'}`;
-}
+const way = ({ statefulSet }: ClusterSnapshot, data: string | null): string =>
+  `${data ?? '?'} ${statefulSet?.mysqld.version?.version ?? '?'}`;
+
+const wayOf = (snapshot: ClusterSnapshot, { mysqld: { version } }: MemberFacts): string =>
+  way(snapshot, version?.version ?? null);
+
+/** The update revision refuses data of this version. */
+export const isRefused = (snapshot: ClusterSnapshot, data: string | null): boolean =>
+  refused.includes(way(snapshot, data));
 
 const ofOtherSeries: readonly string[] = ['8.0.28 8.4.8', '8.4.8 8.0.40', '8.0.40 9.7.4', '8.4.8 9.7.4'];
 
@@ -60,6 +66,6 @@ export const refusesData = (snapshot: ClusterSnapshot, one: MemberFacts): boolea
 export function redoLogLeft(snapshot: ClusterSnapshot, one: MemberFacts): 'other' | 'maybe' | 'fine' {
   if (!(hasRun(one) || isNotedAsKilled(snapshot, one)) || one.revision === snapshot.statefulSet?.updateRevision)
     return 'fine';
-  const way = wayOf(snapshot, one);
-  return otherRedoLog.includes(way) ? 'other' : maybeOtherRedoLog.includes(way) ? 'maybe' : 'fine';
+  const own = wayOf(snapshot, one);
+  return otherRedoLog.includes(own) ? 'other' : maybeOtherRedoLog.includes(own) ? 'maybe' : 'fine';
 }

@@ -124,6 +124,15 @@ const others: readonly Pick<Case, 'given' | 'settings'>[] = [
       .keepingRevisions(),
     settings: { paused: true },
   },
+  // A member without a pod has data that the update revision refuses, and that of another member are updated.
+  {
+    given: three(member(0).stale().mysqld('8.0.40'), member(1).stale(), member(2).updated().mysqld('8.0.40'))
+      .missing(1)
+      .toMysqld('8.0.40')
+      .but({ strategyKeeper: 'policy' })
+      .memory({ waiting: [0, 1], verified: true })
+      .keepingRevisions(),
+  },
   // A held member leaves its node: its next pod starts at the update revision, or at its own.
   ...[heldOnCordonedNode(), heldOnCordonedNode().keepingRevisions()].map((given) => ({
     given,

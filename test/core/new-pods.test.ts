@@ -58,6 +58,16 @@ const half = () =>
     .but({ strategyKeeper: 'policy' })
     .statefulSet({ currentRevision: revisionBefore })
     .memory({ waiting: [0, 1], verified: true });
+/** Like `half`, but member 1 has no pod, and a mysqld of this version was the last to start on its data. */
+const newerData = (version: string | null) =>
+  half()
+    .members(
+      member(0).stale().mysqld('8.0.40'),
+      member(1).stale().mysqld(version),
+      member(2).updated().mysqld('8.0.41'),
+    )
+    .missing(1)
+    .toMysqld('8.0.41');
 const failing = () =>
   three(member(0).stale(), member(1).stale(), member(2).updated().down('CrashLoopBackOff'))
     .but({ strategyKeeper: 'policy' })
@@ -355,6 +365,28 @@ describe('a member whose pod another client deletes', () => {
       'keeps until created',
       'ImageUnavailable',
     ),
+    'keeps it if its pod is gone and mysqld would refuse its data': when(
+      newerData('8.4.8'),
+      'keeps until created',
+      'MemberMissing',
+    ),
+    'keeps it at the revision of those data, if no other member has that revision': when(
+      newerData('8.4.8').members(
+        member(1).data({ lastRun: { ...dataRecord('between'), version: '8.4.8', worked: true } }),
+      ),
+      'promotes between to keep',
+      'MemberMissing',
+    ),
+    'does not keep it if mysqld opens its data': when(newerData('8.0.40'), 'nothing', 'MemberMissing'),
+    'does not keep it if the version of its data is not known': when(newerData(null), 'nothing', 'MemberMissing'),
+    'does not keep it if it is unknown which mysqld has started on its data': when(
+      newerData('8.4.8').members(member(1).stale().dataUnknown()),
+      'nothing',
+      'MemberMissing',
+    ),
+    'does not keep it if a person lets its mysqld try': when(newerData('8.4.8'), 'nothing', 'MemberMissing', {
+      overrides: [{ rule: 'VersionRefused', remainingSeconds: 60 }],
+    }),
     'keeps it if it is the primary, which waits for approval': when(
       half().members(member(0).stale().terminating()),
       'keeps until created',

@@ -180,6 +180,19 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     snapshots: /brings needs opensData/,
   },
+  'knows the versions of members with a pod alone': {
+    wrong: 'lets a member whose pod is gone start at a mysqld that refuses its data',
+    decide: (snapshot, policy) => {
+      const hasPod = ({ ordinal }: { readonly ordinal: number }): boolean =>
+        snapshot.members.some((one) => one.ordinal === ordinal);
+      const lastRuns = snapshot.lastRuns.map((one) => (hasPod(one) ? one : { ...one, version: null }));
+      const dataRecords = snapshot.dataRecords.map((one) =>
+        hasPod(one) ? one : { ...one, record: one.record && { ...one.record, version: null } },
+      );
+      return decide({ ...snapshot, lastRuns, dataRecords }, policy);
+    },
+    snapshots: /I24: a missing member would start at a mysqld that refuses it/,
+  },
   'believes that every version can be cloned': {
     wrong: 'takes the data of a replica that its next mysqld could not copy from the primary',
     decide: (snapshot, policy) => {
