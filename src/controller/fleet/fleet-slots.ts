@@ -58,7 +58,7 @@ export class FleetSlots {
   /** How many clusters each namespace has. */
   readonly #namespaces = new Map<string, number>();
   #shareOf: (namespace: string) => NamespaceShare | null = () => null;
-  /** The shares by namespace. Each is looked up once, until the policies change. */
+  /** The shares of namespaces with clusters. Each is looked up once, until the policies change. */
   readonly #shares = new Map<string, NamespaceShare>();
   #counted: Counted | null = null;
 
@@ -143,7 +143,8 @@ export class FleetSlots {
     const known = this.#shares.get(namespace);
     if (known !== undefined) return known;
     const share = this.#shareOf(namespace) ?? { percent: this.#namespaceShare, source: shareFlag };
-    this.#shares.set(namespace, share);
+    // `note` forgets the share with the last cluster of the namespace, but a pass may still decide about that cluster.
+    if (this.#namespaces.has(namespace)) this.#shares.set(namespace, share);
     return share;
   }
 

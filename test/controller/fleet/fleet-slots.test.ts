@@ -105,6 +105,22 @@ describe('the slots of one namespace', () => {
     expect(woken).to.include.members(Object.keys(many));
   });
 
+  it('are not remembered for a namespace whose clusters are gone', () => {
+    const asked: string[] = [];
+    const slots = slotsOf({ ...many, 'b/0': waiting(10) }, 5, 50);
+    slots.setShares((namespace) => {
+      asked.push(namespace);
+      return null;
+    });
+    const lookUps = (key: string): number => {
+      asked.length = 0;
+      for (let times = 0; times < 3; times += 1) slots.placeOf(key, 20);
+      return asked.filter((namespace) => namespace === key.split('/')[0]).length;
+    };
+    expect(lookUps('a/0'), 'of a namespace with clusters').to.be.at.most(1);
+    expect(lookUps('gone/0'), 'of a namespace without clusters').to.be.at.least(3);
+  });
+
   it('are as many as a policy says, which the place names, from the moment it says so', () => {
     const woken: string[] = [];
     const slots = new FleetSlots({ slots: 5, namespaceShare: 20 }, (key) => void woken.push(key));
