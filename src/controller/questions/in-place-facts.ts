@@ -65,6 +65,17 @@ export function withDryRuns(
   return { ...known, accepted, refusals };
 }
 
+/** Forgets the dry runs of pods that are gone. A pinned member may stay stale for many rollouts of the others. */
+export function ofPresentPods(known: InPlaceReadings, pods: readonly Pick<PodRecord, 'uid'>[]): InPlaceReadings {
+  const isPresent = ([uid]: readonly [string, unknown]): boolean => pods.some((pod) => pod.uid === uid);
+  if ([...known.refusals, ...known.accepted].every(isPresent)) return known;
+  return {
+    ...known,
+    refusals: new Map([...known.refusals].filter(isPresent)),
+    accepted: new Map([...known.accepted].filter(isPresent)),
+  };
+}
+
 /**
  * How a stale pod can reach the update revision. A pod with the label of the update revision is still stale if it was
  * resized for an intermediate revision. `null` if the pod is not stale, or if updates in place are off and none has

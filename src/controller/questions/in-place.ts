@@ -16,6 +16,7 @@ import {
   imagePlaceOf,
   inPlaceUpdate,
   nothingReadInPlace,
+  ofPresentPods,
 } from './in-place-facts.ts';
 import { fetchedImages } from './preflight-images.ts';
 
@@ -36,7 +37,8 @@ export const inPlace: Row<'inPlace', InPlaceReadings, object, Pick<MemberFacts, 
     const readings = await readInPlace(observed, before, api, world, 'lackImages');
     return readings === before ? null : readings;
   },
-  keep: (readings, { objects, policy }) => (concerned(objects, policy).length === 0 ? nothingReadInPlace : readings),
+  keep: (readings, { objects, policy }) =>
+    concerned(objects, policy).length === 0 ? nothingReadInPlace : ofPresentPods(readings, objects.pods),
   facts: () => ({}),
   memberFacts: (readings, { objects, policy, ages, nowMilliseconds }, { preflight }) => {
     const willHave = fetchedImages(preflight ?? null, policy, nowMilliseconds);
