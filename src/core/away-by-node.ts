@@ -1,4 +1,5 @@
-import { wasEndedByNode } from './member.ts';
+import { isSlow } from './failing-revision.ts';
+import { hasNeverStarted, wasEndedByNode } from './member.ts';
 import type { Member, Situation } from './situation.ts';
 
 // Members that are away because of their nodes, judged by their pods. Such a member is no evidence for or against a
@@ -34,6 +35,16 @@ function isAwayByNode({ state, facts, evidence }: Member): boolean {
   if (state === 'terminating') return endedByNode.has(facts.disruption ?? '');
   if (evidence?.kind !== 'unschedulable') return false;
   return saysOneOf(evidence.message, wordsOfNodes) && !saysOneOf(evidence.message, wordsOfPods);
+}
+
+/**
+ * Whether a stale member is down only because its node keeps its pod away, or because its pod is still starting: the
+ * node pulls an image or attaches a volume. Such a member works again without the update revision. Its pod may have
+ * been created at the previous revision on purpose, because the rollout is held.
+ */
+export function waitsToStart(situation: Situation, member: Member): boolean {
+  if (situation.policy.mode !== 'OnDelete' || member.updated || member.state !== 'down') return false;
+  return isAwayByNode(member) || (hasNeverStarted(member.facts) && isSlow(situation, member));
 }
 
 /** Whether at least one member is away, and every member that is away is away because of its node. */

@@ -1,4 +1,5 @@
 import { isAdopted } from './adoption.ts';
+import { waitsToStart } from './away-by-node.ts';
 import { hasNeverStarted } from './member.ts';
 import type { Member, Situation } from './situation.ts';
 import type { Step } from './step.ts';
@@ -30,6 +31,8 @@ export const effectKinds = {
   removes: 'the pod of the member goes',
   freesClaims: 'the pod of the member goes, now or after a switchover, and frees claims that nothing else keeps',
   risks: 'a working member, or one that may recover by itself, runs something of the update revision',
+  interrupts:
+    'the pod of a stale member that only waits for its node, or is still starting, goes before it could start',
   stops: 'a mysqld that may be running stops',
   reduces: 'one member fewer participates for a while',
   takesHealthy: 'the member participated without a failure',
@@ -75,6 +78,7 @@ const needsFreshFacts: Readonly<Record<EffectKind, boolean>> = {
   removes: true,
   freesClaims: true,
   risks: true,
+  interrupts: true,
   stops: true,
   reduces: true,
   takesHealthy: true,
@@ -106,7 +110,7 @@ const isBroken = ({ state, participates, crashLoop }: Member): boolean =>
   state === 'down' || (!participates && crashLoop !== null);
 
 /** The pod of the member ends, no matter who deletes it, and its successor starts at the update revision. */
-function podGoes({ primary }: Situation, member: Member | null): Kinds {
+function podGoes(situation: Situation, member: Member | null): Kinds {
   if (member === null) return ['writes', 'acts'];
   const { state, participates, primary: leads, facts } = member;
   const works = participates && state !== 'impaired';
@@ -116,7 +120,8 @@ function podGoes({ primary }: Situation, member: Member | null): Kinds {
     'freesClaims',
     ...when(state !== 'down', 'rolls', 'proceeds', 'stops', 'mustReturn'),
     // Writes have already stopped if there is no primary, and then every step is a repair.
-    ...when(!isBroken(member) && primary?.participates === true, 'risks'),
+    ...when(!isBroken(member) && situation.primary?.participates === true, 'risks'),
+    ...when(waitsToStart(situation, member), 'interrupts'),
     ...when(participates, 'reduces'),
     ...when(works, 'takesHealthy'),
     ...when(works || facts.ready, 'leavesService'),

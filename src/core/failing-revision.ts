@@ -75,8 +75,17 @@ function failure({ policy, deadlines, members }: Situation, member: Member): Evi
   if (stopped !== null) return stopped;
   if (member.state === 'impaired') return isImpairedAtBoth(members, member) ? null : member.evidence;
   if (member.state !== 'down' || member.evidence?.kind === 'unschedulable') return null;
-  if (member.evidence?.kind !== 'idle' || hasFailed(member.facts)) return member.evidence;
-  return deadlines.reached(member.facts.mysqldIdleForSeconds, policy.progressDeadlineSeconds) ? member.evidence : null;
+  return isSlow({ policy, deadlines }, member) ? null : member.evidence;
+}
+
+/**
+ * Whether nothing speaks against a member that is down except that its mysqld has not run for a while, and that while
+ * is shorter than progressDeadlineSeconds.
+ */
+export function isSlow({ policy, deadlines }: Pick<Situation, 'policy' | 'deadlines'>, member: Member): boolean {
+  const { evidence, facts } = member;
+  if (evidence?.kind !== 'idle' || hasFailed(facts)) return false;
+  return !deadlines.reached(facts.mysqldIdleForSeconds, policy.progressDeadlineSeconds);
 }
 
 /** The same sidecar fails on a stale member, so the new revision is not the reason. */

@@ -132,6 +132,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   freesClaims: ['ClaimTerminating', 'CloneImpossible', 'RecreationUnknown'],
   mustReturn: ['NodeTakesNoPods', 'SuccessorRefused', ...refusalsOfNodes],
   rolls: forOthers,
+  interrupts: ['RevisionFlapping', ...forOthers, ...ofTheUser, ...refusalsOfNodes, 'CheckPending'],
   risks: ['UpdatedMemberNotParticipating', ...ofTheUser, 'AwaitingNodeMaintenance', 'CheckPending'],
   stops: [
     ...ofOthers,

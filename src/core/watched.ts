@@ -41,7 +41,7 @@ export function watched(situation: Situation, outcome: NextStep, complete: boole
 /** The step needs the checks, and no rule that comes before the rules about checks holds the step. */
 function reachesChecks(situation: Situation, { candidate, hold }: NextStep): boolean {
   return (
-    effects(situation, candidate).some(({ kind }) => kind === 'risks') &&
+    effects(situation, candidate).some(({ kind }) => kind === 'risks' || kind === 'interrupts') &&
     (hold === null || holdRules.indexOf(hold.rule) >= holdRules.indexOf('CheckFailing'))
   );
 }

@@ -70,8 +70,6 @@ describe('a rollout that has not moved for long', () => {
     });
   }
 
-  const noVolumeThere =
-    '0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) had volume node affinity conflict.';
   const noRoom = '0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had volume node affinity conflict.';
   for (const [sentence, [awaitsNodes, given]] of Object.entries<readonly [boolean, ClusterBuilder]>({
     'the node of a member does not answer': [true, three(member(2).updated().unreachable())],
@@ -80,7 +78,7 @@ describe('a rollout that has not moved for long', () => {
       true,
       three(member(2).updated().terminating(400).but({ disruption: 'DeletionByTaintManager' })),
     ],
-    'only the node of its volume may have the pod': [true, three(member(2).updated().unschedulable(noVolumeThere))],
+    'only the node of its volume may have the pod': [true, three(member(2).updated().awaitingNode())],
     'no node may accept the pod because of what it requests': [false, three(member(2).updated().unschedulable(noRoom))],
     'no node has room': [false, three(member(2).updated().unschedulable())],
     'a pod is deleted that does not end': [false, three(member(2).updated().terminating(400))],

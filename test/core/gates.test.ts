@@ -76,7 +76,7 @@ const onMembers = [
 ] as const satisfies readonly EffectKind[];
 
 describe('a forgotten effect', () => {
-  for (const effect of onMembers) {
+  for (const effect of [...onMembers, 'interrupts'] as const) {
     it(`is found: ${effect}`, () => {
       const guards = guardsOf(forgotten(effect));
       const found = cases.some(([snapshot, policy]) => {
@@ -85,7 +85,9 @@ describe('a forgotten effect', () => {
       });
       expect(found).to.equal(true);
     });
+  }
 
+  for (const effect of onMembers) {
     it(`is found by what happens: ${effect}`, () => {
       const happens = cases.some(([snapshot, policy]) =>
         happenings(snapshot, decide(snapshot, policy).step).some(({ kind }) => kind === effect),
@@ -123,6 +125,14 @@ describe('the effects of a step', () => {
       'removes',
       'freesClaims',
     ]);
+  });
+
+  it('on a stale member that waits to start include that it does not start', () => {
+    for (const given of [member(2).stale().awaitingNode(), member(2).stale().preparing(60)]) {
+      expect(kindsOf(stale().members(given)))
+        .to.include('interrupts')
+        .and.not.to.include('risks');
+    }
   });
 
   it('on a replica that runs include what it has received', () => {
@@ -269,6 +279,7 @@ describe('a slot of the fleet', () => {
   it('is needed by what keeps a member from its work, or puts it at risk', () => {
     expect(needsSlot(['writes', 'acts', 'rolls', 'reduces'])).to.equal(true);
     expect(needsSlot(['writes', 'comesUpdated'])).to.equal(true);
+    expect(needsSlot(['brings', 'removes', 'interrupts'])).to.equal(true);
     expect(needsSlot(['writes', 'acts', 'brings', 'removes'])).to.equal(false);
     expect(needsSlot(['writes', 'acts', 'reduces', 'stops', 'movesPrimary'])).to.equal(false);
   });

@@ -3,9 +3,18 @@ import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
 import { happenings, leavesNode } from './happenings.ts';
 import { dataRevision, everyOrdinal, keepsRevisions, setsBack, wouldBeRefused, wouldStay } from './judged-data.ts';
-import { acknowledges, behindSince, down, impaired, participates, recovers, rolesMove } from './judged-members.ts';
+import {
+  acknowledges,
+  behindSince,
+  down,
+  endedByItsNode,
+  impaired,
+  participates,
+  recovers,
+  rolesMove,
+} from './judged-members.ts';
 import { off } from './judged-settings.ts';
-import { endedByItsNode, unmetNeeds } from './needs.ts';
+import { unmetNeeds } from './needs.ts';
 
 // The invariants of src/core/SPEC.md, judged from the facts alone and in other words than the rules': this file imports
 // nothing that decides, so that a mistake there can't excuse itself here.

@@ -110,6 +110,32 @@ export function slow(member: MemberFacts, { progressDeadlineSeconds }: RolloutPo
   return !failed && !(member.mysqldIdleForSeconds >= progressDeadlineSeconds);
 }
 
+/**
+ * Its pod works as soon as its node is back, or as it has been begun: no node that it could use takes it, its node has
+ * ended it, or what comes before its mysqld has still to be done.
+ */
+export function awaitsItsStart(member: MemberFacts, policy: RolloutPolicy): boolean {
+  const { phase, unschedulable: message, containers, initContainers } = member;
+  if (phase === 'Failed') return endedByItsNode(member);
+  if ([...mysqldsOf(member), ...initContainers].some(waitsWithoutEffect)) return false;
+  if (message !== null) {
+    const isOfNodes = /volume node affinity conflict|were unschedulable|untolerated taint/.test(message);
+    return isOfNodes && !/Insufficient|didn't match|didn't have free ports|Too many pods/.test(message);
+  }
+  const isNew = (phase === 'Pending' || phase === 'Running') && containers.some(({ part }) => part === 'mysqld');
+  const hasRun = mysqldsOf(member).some((one) => one.hasRun || one.restarts > 0);
+  const isBegun = initContainers.every((one) =>
+    one.sidecar ? one.hasRun : one.state === 'terminated' && one.reason === 'Completed',
+  );
+  return isNew && !hasRun && !isBegun && slow(member, policy);
+}
+
+/** Its node shuts down, is short of something, or makes room for another pod; what it used beyond its limits is its own. */
+export const endedByItsNode = ({ phase, failedReason, disruption, exceededLimits }: MemberFacts): boolean =>
+  phase === 'Failed' &&
+  !exceededLimits &&
+  (disruption !== null || /^(Terminated|(Node)?Shutdown|Evicted|Preempting|NodeAffinity)$/.test(failedReason ?? ''));
+
 /** An updated member that has not yet served for long enough, as what MOCO has made it. */
 export function unsettled(snapshot: ClusterSnapshot, policy: RolloutPolicy, member: MemberFacts): boolean {
   if (member.revision !== snapshot.statefulSet?.updateRevision) return false;

@@ -133,6 +133,10 @@ const others: readonly Pick<Case, 'given' | 'settings'>[] = [
       .memory({ waiting: [0, 1], verified: true })
       .keepingRevisions(),
   },
+  // A member that was drained while it was held waits for its node.
+  ...[member(1).stale().awaitingNode(), member(1).stale().preparing(61)].map((one) => ({
+    given: stale().members(one).maintenance([]),
+  })),
   // A held member leaves its node: its next pod starts at the update revision, or at its own.
   ...[heldOnCordonedNode(), heldOnCordonedNode().keepingRevisions()].map((given) => ({
     given,

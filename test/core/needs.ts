@@ -4,9 +4,11 @@ import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, Interval, MemberFacts } from '../../src/core/snapshot.ts';
 import { happenings, leavesNode } from './happenings.ts';
 import {
+  awaitsItsStart,
   behindSince,
   crashes,
   down,
+  endedByItsNode,
   hasItsRole,
   impaired,
   justCeased,
@@ -108,9 +110,18 @@ function fits(
   going: readonly MemberFacts[],
   switchoverSeconds: number,
 ): boolean {
+  return repairs(snapshot, going) || isOpen(snapshot, policy, going, switchoverSeconds);
+}
+
+function isOpen(
+  snapshot: ClusterSnapshot,
+  policy: RolloutPolicy,
+  going: readonly MemberFacts[],
+  switchoverSeconds: number,
+): boolean {
   const { maintenance } = snapshot;
   const primary = primaryOf(snapshot);
-  if (maintenance === null || !primary || repairs(snapshot, going)) return true;
+  if (maintenance === null || !primary) return true;
   const switchover = going.includes(primary) ? switchoverSeconds : 0;
   for (let second = 0; second < maintenance.memberSeconds + switchover; second++) {
     const open = maintenance.windows === null || during(maintenance.windows, second);
@@ -120,10 +131,10 @@ function fits(
   return true;
 }
 /** Every check has passed within five seconds, or may not matter; what can't be answered counts for half a minute. */
-const passed: Need = (snapshot, policy, going) => {
-  const { checks } = snapshot;
+const passed: Need = (snapshot, policy, going) => repairs(snapshot, going) || allPassed(snapshot, policy, going);
+const allPassed: Need = ({ checks }, policy) => {
   const [mayFail, mayBeSilent] = [off(policy, 'CheckFailing'), off(policy, 'CheckUnavailable')];
-  if ((mayFail && mayBeSilent) || repairs(snapshot, going)) return true;
+  if (mayFail && mayBeSilent) return true;
   return checks.every(({ reading, ageSeconds }) => {
     if (reading?.kind === 'passing') return !(ageSeconds >= 5);
     if (reading?.kind === 'failing') return mayFail && !(ageSeconds >= 60);
@@ -202,12 +213,6 @@ function revisionFails(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolea
     return crashes(one) || (down(snapshot, one) && blamed);
   });
 }
-
-/** Its node shuts down, is short of something, or makes room for another pod; what it used beyond its limits is its own. */
-export const endedByItsNode = ({ phase, failedReason, disruption, exceededLimits }: MemberFacts): boolean =>
-  phase === 'Failed' &&
-  !exceededLimits &&
-  (disruption !== null || /^(Terminated|(Node)?Shutdown|Evicted|Preempting|NodeAffinity)$/.test(failedReason ?? ''));
 
 /** Every pod that the StatefulSet is to have is there. */
 const noneToMake: Need = ({ cluster, statefulSet, members }) => {
@@ -672,6 +677,27 @@ export function unmetNeeds(snapshot: ClusterSnapshot, policy: RolloutPolicy, ste
   return [...ofEffects, ...ofStep].filter((one) => !isForUpdates(one));
 }
 
+/**
+ * A stale member that waits for its node, or whose pod has only just been begun, starts at its own revision as long as
+ * the update has to wait: that it does not work is no reason to hurry.
+ */
+const staysWhileHeld: Need = (snapshot, policy, going) => {
+  const awaited = going.filter(
+    (one) =>
+      one.revision !== snapshot.statefulSet?.updateRevision && down(snapshot, one) && awaitsItsStart(one, policy),
+  );
+  if (policy.mode !== 'OnDelete' || awaited.length === 0) return true;
+  const switchoverSeconds = snapshot.cluster.replicas > 1 ? policy.switchoverTimeoutSeconds : 0;
+  const mayLead = approval(snapshot, policy, awaited) && nonePinnedBehind(snapshot, policy, awaited);
+  return (
+    slot(snapshot, policy, awaited) &&
+    isOpen(snapshot, policy, awaited, switchoverSeconds) &&
+    allPassed(snapshot, policy, awaited) &&
+    (!leading(snapshot, policy, awaited) || mayLead) &&
+    (snapshot.preflight?.refusals ?? []).every(({ result }) => off(policy, result))
+  );
+};
+
 const replaced: Need = (snapshot, _policy, going) =>
   going.every((one) => down(snapshot, one)) ||
   snapshot.members.every(
@@ -681,7 +707,7 @@ const replaced: Need = (snapshot, _policy, going) =>
 
 /** Little depends on the kind of the step alone. */
 const needsOfStep: Readonly<Partial<Record<Step['kind'], Needs>>> = {
-  delete: { runsOnItsNode },
+  delete: { runsOnItsNode, staysWhileHeld },
   evict: { observed, mayBeReplaced, mustBeReplaced, runsOnItsNode },
   demote: {
     heirStays,

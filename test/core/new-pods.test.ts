@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { HoldRule, Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
-import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
+import { appeared, type ClusterBuilder, cluster, three } from './cluster-builder.ts';
 import { dataRecord, member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { decideCase, updatesInPlace } from './table.ts';
 
@@ -777,5 +777,171 @@ describe('the revision at which a member comes back whose pod another client del
   it('is not reported for other members', () => {
     const drained = half().members(member(1).stale().terminating());
     expect([0, 2].map((ordinal) => backOf(drained, ordinal, paused))).to.deep.equal([null, null]);
+  });
+});
+
+/** The drain of a node has ended the pod of a held member, and the next pod has still to start. */
+const drained = (of: () => ClusterBuilder, one = member(1).stale().awaitingNode()) =>
+  of().members(one).keepingRevisions();
+const closed = (given: ClusterBuilder) => given.maintenance([[3600, 7200]]);
+
+describe('a held member whose next pod waits to start', () => {
+  const manual = { primaryUpdatePolicy: 'Manual' } as const;
+  const keepsRevision = { lostMembers: 'KeepRevision' } as const;
+  const failingCheck = {
+    name: 'errors',
+    reading: { kind: 'failing', series: { labels: {}, value: '1', others: 0 } },
+    ageSeconds: 2,
+    unknownForSeconds: 0,
+  } as const;
+  play({
+    'is left alone outside of the maintenance windows': when(
+      closed(drained(stale)),
+      'nothing',
+      'OutsideMaintenanceWindow',
+    ),
+    'is left alone once the revision works, too': when(
+      closed(half().members(member(1).stale().awaitingNode())),
+      'nothing',
+      'OutsideMaintenanceWindow',
+    ),
+    'is left alone while its node attaches its volume': when(
+      closed(drained(stale, member(1).stale().preparing(61))),
+      'nothing',
+      'OutsideMaintenanceWindow',
+    ),
+    'is left alone until progressDeadlineSeconds': when(
+      closed(drained(stale, member(1).stale().preparing(599))),
+      'nothing',
+      'OutsideMaintenanceWindow',
+    ),
+    'is repaired after progressDeadlineSeconds': when(
+      closed(drained(stale, member(1).stale().preparing(600))),
+      'updates new pods',
+      null,
+    ),
+    'is left alone after its node has evicted it, and comes back at its revision': when(
+      closed(stale().members(member(1).stale().evictedByKubelet())),
+      'keeps until created',
+      'OutsideMaintenanceWindow',
+    ),
+    'is repaired if its pod exceeded its own limits': when(
+      closed(stale().members(member(1).stale().evictedByKubelet(true))),
+      'delete 1',
+      null,
+    ),
+    'is repaired if no node has what it requests': when(
+      closed(stale().members(member(1).stale().unschedulable())),
+      'delete 1',
+      null,
+    ),
+    'is repaired if its image cannot be pulled': when(
+      closed(stale().members(member(1).stale().awaitingNode().down('ImagePullBackOff'))),
+      'delete 1',
+      null,
+    ),
+    'is repaired if an init container has failed': when(
+      closed(stale().members(member(1).stale().preparing(61).initContainer('moco-init', { restarts: 1 }))),
+      'delete 1',
+      null,
+    ),
+    'is left alone while another member is repaired': when(
+      closed(stale().members(member(1).stale().awaitingNode(), member(2).stale().down('ErrImagePull'))),
+      'delete 2',
+      null,
+    ),
+    'is left alone while a replica that crash-loops is repaired': when(
+      closed(stale().members(member(1).stale().awaitingNode(), member(2).stale().lagging().crashLooping())),
+      'delete 2',
+      null,
+    ),
+    'is left alone while update revisions follow each other': when(
+      drained(stale).memory({ recentRevisions: appeared(1, 2, 3, 4), waiting: [0, 1, 2] }),
+      'nothing',
+      'RevisionFlapping',
+    ),
+    'is left alone while a node cannot get the image': when(
+      drained(stale).preflight({
+        refusals: [{ nodeName: 'n-2', members: [2], message: 'no', againInSeconds: 60, result: 'ImageUnavailable' }],
+      }),
+      'nothing',
+      'ImageUnavailable',
+    ),
+    'is left alone while its cluster waits for a slot': when(
+      drained(stale).queued(3, 2),
+      'nothing',
+      'AwaitingFleetSlot',
+    ),
+    'is left alone while a check fails': when(
+      drained(stale).but({ checks: [failingCheck] }),
+      'nothing',
+      'CheckFailing',
+    ),
+    'is left alone until the checks have been answered': when(
+      drained(stale).but({ checks: [{ ...failingCheck, reading: null }] }),
+      'nothing',
+      'CheckPending',
+    ),
+    'is left alone while it is primary and waits for approval': when(
+      drained(stale, member(0).stale().awaitingNode()),
+      'nothing',
+      'AwaitingApproval',
+      manual,
+    ),
+    'is updated if it is a replica and only the primary waits for approval': when(
+      stale().members(member(1).stale().awaitingNode()),
+      'delete 1',
+      null,
+      manual,
+    ),
+    'is left alone while the rollout is paused': when(drained(stale), 'nothing', 'Paused', paused),
+    'is repaired while the rollout is paused, by request': when(
+      stale().members(member(1).stale().awaitingNode()),
+      'delete 1',
+      null,
+      { ...paused, repairWhilePaused: true },
+    ),
+    'is updated as soon as nothing holds it, before a member has shown that the revision works': when(
+      stale().members(member(1).stale().awaitingNode()),
+      'delete 1',
+      null,
+    ),
+    'is updated as soon as nothing holds it, once the revision works': when(
+      half().members(member(1).stale().awaitingNode()),
+      'delete 1',
+      null,
+    ),
+    'is updated when the window opens': when(drained(stale).maintenance([[0, 7200]]), 'updates new pods', null),
+    'gets time to return by request': when(
+      half().members(member(1).stale().awaitingNode()),
+      'nothing',
+      'MaxUnavailableReached',
+      keepsRevision,
+    ),
+    'is updated after that time': when(
+      half().members(member(1).stale().awaitingNode().but({ mysqldIdleForSeconds: 600 })),
+      'delete 1',
+      null,
+      keepsRevision,
+    ),
+    'is updated despite that request if the rollout has no other member to update': when(
+      half().members(member(0).updated(), member(1).stale().awaitingNode()),
+      'delete 1',
+      null,
+      keepsRevision,
+    ),
+  });
+
+  it('is shown with its hold and with what it waits for', () => {
+    const [, one] = decideCase({ given: closed(drained(stale)) }).members;
+    expect(one).to.deep.include({ state: 'down', verdict: 'Next', rule: 'OutsideMaintenanceWindow' });
+    expect(one?.evidence?.kind).to.equal('unschedulable');
+  });
+
+  it('has Prometheus asked again while a check fails', () => {
+    const given = drained(stale).but({ checks: [{ ...failingCheck, ageSeconds: 31 }] });
+    const { hold, asks } = decideCase({ given });
+    expect(hold?.rule).to.equal('CheckFailing');
+    expect(asks.map(({ kind }) => kind)).to.include('checks');
   });
 });

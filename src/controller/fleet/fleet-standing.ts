@@ -95,7 +95,7 @@ export interface TimedStep {
  */
 export type KnownStep = Pick<Intent, 'step' | 'effects'>;
 
-/** Whether the step needs a slot. A release needs none, and neither does the replacement of a member that is down. */
+/** Whether the step needs a slot. A release needs none, and neither does the replacement of a broken member. */
 export const takesSlot = ({ effects }: KnownStep): boolean => effects === undefined || needsSlot(effects);
 
 /** Whether intervals count from this step: it stops a mysqld or restarts containers of a running pod. */

@@ -1,5 +1,7 @@
+import { waitsToStart } from '../away-by-node.ts';
 import type { ProcedureLine } from '../decision.ts';
 import { isBeingResized, isUpdatedAsPrimary, stepInPlace } from '../in-place.ts';
+import { keptBecause } from '../lost-members.ts';
 import { endingClaims } from '../rules/recreatable.ts';
 import { hasNeverFollowed, isRecovering } from '../running-members.ts';
 import { descending, dueMembers, type Member, type Situation, target } from '../situation.ts';
@@ -19,7 +21,19 @@ const remove = (rule: StepRule, members: readonly Member[]): Step => ({
 });
 
 const due = (situation: Situation, is: (member: Member) => boolean): readonly Member[] =>
-  descending(dueMembers(situation).filter(is));
+  descending(dueMembers(situation).filter((member) => is(member) && !hasTimeToReturn(situation, member)));
+
+/**
+ * With `lostMembers: KeepRevision`, a member that waits to start gets time to return at its previous revision, as long
+ * as the rollout has other members to update.
+ */
+function hasTimeToReturn(situation: Situation, member: Member): boolean {
+  const { policy, deadlines } = situation;
+  if (policy.lostMembers !== 'KeepRevision' || !waitsToStart(situation, member)) return false;
+  if (dueMembers(situation).every((other) => waitsToStart(situation, other))) return false;
+  if (keptBecause(situation, { ordinal: member.ordinal, member }) !== 'setting') return false;
+  return !deadlines.reached(member.facts.mysqldIdleForSeconds, policy.progressDeadlineSeconds);
+}
 
 /**
  * Members that have to move anyway come first. Members come last if their next pods would stay Pending. The rest keep
@@ -39,19 +53,37 @@ const last =
 const unprotectedFirst = last(isProtected);
 const primaryAfterOthers = last(({ primary }) => primary);
 
+const downMembers = (situation: Situation): readonly Member[] =>
+  due(situation, (member) => member.state === 'down' && !isProtected(member));
+
+function removals(situation: Situation, down: readonly Member[]): readonly Step[] {
+  const harmless = down.filter(({ facts }) => endingClaims(facts).length === 0);
+  const broken = down.filter((member) => !waitsToStart(situation, member));
+  const groups = [
+    down,
+    ...[harmless, broken].filter(({ length }) => length < down.length),
+    ...(down.length > 1 ? down.map((one) => [one]) : []),
+  ];
+  return groups.filter(({ length }) => length > 0).map((members) => remove('MemberDown', members));
+}
+
 export const membersDown: ProcedureLine = {
   takes:
-    'due members that are down and not protected: delete, all of them at once, else those whose deletion destroys no data, else one of them',
+    'due members that are down and not protected, unless all of them wait to start: delete, all of them at once, else those whose deletion destroys no data, else those that do not wait to start, else one of them',
   candidates: (situation) => {
-    const down = due(situation, (member) => member.state === 'down' && !isProtected(member));
-    const harmless = down.filter(({ facts }) => endingClaims(facts).length === 0);
-    const groups = [
-      down,
-      ...(harmless.length < down.length ? [harmless] : []),
-      ...(down.length > 1 ? down.map((one) => [one]) : []),
-    ];
-    return groups.filter(({ length }) => length > 0).map((members) => remove('MemberDown', members));
+    const down = downMembers(situation);
+    return down.every((member) => waitsToStart(situation, member)) ? [] : removals(situation, down);
   },
+};
+
+/** A rule that holds these members must not keep the others from being repaired. */
+const membersAwaited: ProcedureLine = {
+  takes: 'the same members, if all of them wait to start: delete, in the same way',
+  candidates: (situation) => {
+    const down = downMembers(situation);
+    return down.every((member) => waitsToStart(situation, member)) ? removals(situation, down) : [];
+  },
+  yields: true,
 };
 
 /** Nothing is due: the rollout has ended, has gone as far as the user allows, or has not begun. */
@@ -205,6 +237,7 @@ export const onDelete = {
   release, // the user has released the cluster
   adopt,
   membersDown, // all at once, because these members do no work
+  membersAwaited,
   leavingPrimary, // before a drain evicts the pod of the primary
   nothingDue,
   nothingRestarts,

@@ -119,6 +119,15 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     snapshots: /contradictory facts led to a step/,
     simulation: ['statuses'],
   },
+  'takes a pod without a node for a broken one': {
+    wrong: 'updates a held member as soon as a drain leaves its new pod without a node',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, (one) => ({ ...one, unschedulable: one.unschedulable && 'Insufficient cpu' })),
+        policy,
+      ),
+    snapshots: /delete needs staysWhileHeld/,
+  },
   'replaces whatever has the labels of a member': {
     wrong: 'deletes a pod with the labels of a member that the StatefulSet does not control',
     decide: misreadingMembers((one) => ({ ...one, ofStatefulSet: true })),
