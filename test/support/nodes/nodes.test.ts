@@ -116,6 +116,18 @@ describe('the nodes stand-in', () => {
       stage.heal().pass(minute);
       expect(stage.condition('Ready')?.status).to.equal('True');
     });
+
+    it('is reported with the reason why no node accepts it', () => {
+      for (const [fault, said] of [
+        [true, /Insufficient cpu/],
+        ['forItsNode', /volume node affinity conflict/],
+      ] as const) {
+        const stage = new Stage();
+        stage.faults = { ...noPodFaults, neverScheduled: fault };
+        stage.pass(minute);
+        expect(stage.condition('PodScheduled')?.message).to.match(said);
+      }
+    });
   });
 
   describe('readiness of mysqld', () => {

@@ -27,8 +27,11 @@ const noNodes: ReadonlySet<string> = new Set();
 export function scheduleStep(input: KubeletInput & { readonly memory: PodMemory }): KubeletStep {
   const { pod, memory, faults, settings, now, nodes, closed = noNodes } = input;
   const node = nodeFor(pod, nodes, closed);
-  if (faults.neverScheduled || node === null || !nodes.includes(askedFor(pod) ?? nodes[0] ?? '')) {
-    return unschedulable(input);
+  if (faults.neverScheduled === 'forItsNode' || node === null) {
+    return unschedulable(input, '1 node(s) were unschedulable, 1 node(s) had volume node affinity conflict');
+  }
+  if (faults.neverScheduled || !nodes.includes(askedFor(pod) ?? nodes[0] ?? '')) {
+    return unschedulable(input, `${nodes.length} Insufficient cpu`);
   }
   const wait = memory.seenAt + settings.scheduleMilliseconds - now.monotonicMilliseconds;
   if (wait > 0 || pod.metadata.deletionTimestamp !== undefined) {
@@ -41,12 +44,15 @@ export function scheduleStep(input: KubeletInput & { readonly memory: PodMemory 
   };
 }
 
-function unschedulable({ pod, memory, now, nodes }: KubeletInput & { readonly memory: PodMemory }): KubeletStep {
+function unschedulable(
+  { pod, memory, now, nodes }: KubeletInput & { readonly memory: PodMemory },
+  why: string,
+): KubeletStep {
   const finding = {
     type: 'PodScheduled',
     holds: false,
     reason: 'Unschedulable',
-    message: `0/${nodes.length} nodes are available: ${nodes.length} Insufficient cpu.`,
+    message: `0/${nodes.length} nodes are available: ${why}.`,
   };
   const said = condition(pod, finding, memory.conditions, timestamp(now.wallMilliseconds));
   const written = JSON.stringify(said);

@@ -127,6 +127,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         policy,
       ),
     snapshots: /delete needs staysWhileHeld/,
+    simulation: ['maintenance', 'drains'],
   },
   'replaces whatever has the labels of a member': {
     wrong: 'deletes a pod with the labels of a member that the StatefulSet does not control',

@@ -17,6 +17,7 @@ import { bind } from './stateful-set-controller.ts';
 const drainRetryMilliseconds = 5_000;
 
 const neverScheduled = (faults: PodFaults): PodFaults => ({ ...faults, neverScheduled: true });
+const awaitsItsNode = (faults: PodFaults): PodFaults => ({ ...faults, neverScheduled: 'forItsNode' });
 
 function memberAt({ server, namespace }: Simulation, ordinal: number): StoredObject | null {
   return server.store.get(pods, namespace, podName(ordinal));
@@ -63,7 +64,7 @@ function shutDown(simulation: Simulation, ordinal: number, forMilliseconds: numb
   const node = nodeOf(simulation, ordinal);
   const target = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' };
   if (!failPod(simulation, ordinal, 'Terminated', says === 'both' ? target : null)) return false;
-  kubelets.faultPlace(namespace, podName(ordinal), neverScheduled);
+  kubelets.faultPlace(namespace, podName(ordinal), awaitsItsNode);
   nodeImages.setReady(node, false);
   clock.after(forMilliseconds, () => {
     nodeImages.setReady(node, true);
@@ -193,7 +194,7 @@ export const actsOfNodes = {
     (simulation, { ordinal, forMilliseconds }, strikes) => {
       const { clock, kubelets, namespace } = simulation;
       const end = clock.nowMilliseconds + forMilliseconds;
-      kubelets.faultPlace(namespace, podName(ordinal), neverScheduled);
+      kubelets.faultPlace(namespace, podName(ordinal), awaitsItsNode);
       clock.after(forMilliseconds, () => kubelets.heal(namespace, podName(ordinal)));
       const tryOnce = (): void => {
         if (clock.nowMilliseconds >= end) return;

@@ -305,6 +305,7 @@ export const narrowThemes: Readonly<Record<string, readonly Draw[]>> = {
   ],
   checks: [drawn('failCheck', lasts(20, 240))],
   maintenance: [maintenance],
+  drains: [drawn('drain', memberFor(100, 400))],
   flips: [drawn('flipGate', lasts(6, 60)), drawn('usePartitions', lasts(5, 120))],
   // Facts that are late, missing or wrong.
   facts: [

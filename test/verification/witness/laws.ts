@@ -7,7 +7,7 @@ import {
 } from '../../../src/moco/names.ts';
 import { budgetOf } from './budget.ts';
 import type { Disruption } from './disruption.ts';
-import { keepsRevisions } from './held-members.ts';
+import { isAdopted, keepsRevisions } from './held-members.ts';
 import { type Case, type Law, others, participating, taking, takingOrResizing, takingPods } from './law.ts';
 import { lawsInPlace } from './laws-in-place.ts';
 import { lawsOfPrimaries } from './laws-of-primaries.ts';
@@ -15,6 +15,7 @@ import { lawsOfRestoring } from './laws-of-restoring.ts';
 import { lawsOfLeavingNodes, movesOff } from './leaving-nodes.ts';
 import { isOpen } from './maintenance.ts';
 import {
+  awaitsItsNode,
   behindMilliseconds,
   canAcknowledge,
   contradictsItself,
@@ -164,6 +165,16 @@ export const laws: readonly Law[] = [
       const primary = moment.members.find((member) => isPrimary(moment, member));
       const repairs = !isWell(moment, target) || primary === undefined || !participates(moment, primary);
       return windows.length === 0 || repairs || windows.some((window) => isOpen(window, confirmedAtMilliseconds));
+    },
+  },
+  {
+    name: 'awaited',
+    sentence: 'a held member that waited for its node was replaced',
+    of: ['delete'],
+    holds: ({ moment, target, confirmedAtMilliseconds }) => {
+      if (!isAdopted(moment) || isUpdated(moment, target) || !awaitsItsNode(target)) return true;
+      const windows = moment.settings?.spec?.maintenanceWindows ?? [];
+      return windows.length === 0 || windows.some((window) => isOpen(window, confirmedAtMilliseconds));
     },
   },
   {

@@ -61,6 +61,13 @@ export function isReady({ pod }: Member): boolean {
 /** Kubernetes calls a pod Ready if each of its containers is. */
 export const contradictsItself = (member: Member): boolean => isReady(member) && mysqldOf(member)?.ready !== true;
 
+/** The scheduler has no node for it, because only one has its volume. */
+export const awaitsItsNode = ({ pod }: Member): boolean =>
+  (pod.status?.conditions ?? []).some(
+    ({ type, status, message = '' }) =>
+      type === 'PodScheduled' && status === 'False' && message.includes('volume node affinity conflict'),
+  );
+
 /** The node controller has spoken, and no container of the pod. */
 export function isUnreachable(member: Member): boolean {
   const all = containers(member);

@@ -16,6 +16,7 @@ export interface WitnessedCondition {
   readonly type: string;
   readonly status: string;
   readonly reason?: string | null;
+  readonly message?: string;
   readonly observedGeneration?: number;
 }
 

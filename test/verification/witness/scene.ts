@@ -16,6 +16,8 @@ export interface PodOptions {
   readonly ready?: boolean;
   readonly terminating?: boolean;
   readonly phase?: string;
+  /** Of the scheduler, which has no node for it. */
+  readonly noNode?: string;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly uid?: string;
   /** Of mysqld: in the spec, and as the kubelet reports it. */
@@ -89,7 +91,12 @@ export class Scene {
         },
         status: {
           phase: options.phase ?? 'Running',
-          conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+          conditions: [
+            { type: 'Ready', status: ready ? 'True' : 'False' },
+            ...(options.noNode === undefined
+              ? []
+              : [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: options.noNode }]),
+          ],
           containerStatuses: [
             {
               name: 'mysqld',

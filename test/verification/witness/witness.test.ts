@@ -59,7 +59,10 @@ describe('the witness', () => {
     open.settings({ maintenanceWindows });
     open.wait(3_600_000);
     open.take('evict', 2);
-    expect([...repairs.found, ...open.found]).to.deep.equal([]);
+    const asksTooMuch = new Scene();
+    asksTooMuch.adopted().settings({ maintenanceWindows });
+    asksTooMuch.pod(1, { mysqld: 'CrashLoopBackOff', noNode: '3 Insufficient cpu' }).take('delete', 1);
+    expect([...repairs.found, ...open.found, ...asksTooMuch.found]).to.deep.equal([]);
   });
 
   const broken: Readonly<Record<string, readonly [law: string, act: (scene: Scene) => unknown]>> = {
@@ -94,6 +97,15 @@ describe('the witness', () => {
           .pod(2, { cpu: ['2', '2'] })
           .wait(3_000)
           .take('resize', 1),
+    ],
+    'a member that waits for its node is deleted outside of the maintenance windows': [
+      'awaited',
+      (scene) =>
+        scene
+          .adopted()
+          .settings({ maintenanceWindows: [{ schedule: '0 1 * * *', duration: 3600 }] })
+          .pod(1, { mysqld: 'CrashLoopBackOff', noNode: '1 node(s) had volume node affinity conflict' })
+          .take('delete', 1),
     ],
     'a member is resized outside of the maintenance windows': [
       'maintenance',
