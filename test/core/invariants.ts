@@ -70,7 +70,7 @@ function mayBeWritten(snapshot: ClusterSnapshot, { mode, failoverGraceSeconds }:
     case 'setPartition':
       return mode === 'Partition';
     case 'release':
-      return statefulSet?.labelled === true && (keepsRevisions(statefulSet) || comesUp(snapshot));
+      return statefulSet?.labelled === true;
     case 'promoteRevision':
       return givesBack || servesNobody || restartUnserved;
     case 'delete':
@@ -231,6 +231,13 @@ function ofNewPods(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step)
       if (step.for !== 'keep') break;
       if (step.revision === statefulSet?.updateRevision) found.push('I24: it would keep nothing');
       if (setsBack(snapshot, step.revision)) found.push('I24: a member goes back behind its data');
+      break;
+    case 'release':
+      // From now on nothing changes the current revision, and every next pod starts at it.
+      if (!comesUp(snapshot) && !keepsRevisions(statefulSet)) found.push('I24: released at an older revision');
+      if (!comesUp(snapshot) && everyOrdinal(snapshot).some((ordinal) => dataRevision(snapshot, ordinal) !== current)) {
+        found.push('I24: released beside other data');
+      }
       break;
     default:
   }

@@ -660,6 +660,38 @@ describe('a member that a person wants back at its revision', () => {
   });
 });
 
+describe('new pods of an offline cluster', () => {
+  const offline = (given: ClusterBuilder) => given.mysqlCluster({ offline: true });
+  play({
+    'start at the update revision if a member has newer data, which an older mysqld refuses': when(
+      offline(half().keepingRevisions().missing(0, 1, 2)),
+      'updates new pods',
+      'Offline',
+    ),
+    'do so while MOCO still ends the pods': when(
+      offline(
+        half()
+          .keepingRevisions()
+          .members(member(0).stale().terminating(), member(2).updated().terminating())
+          .missing(1),
+      ),
+      'updates new pods',
+      'Offline',
+    ),
+    'do so while a held member is about to come back': when(
+      offline(half().keepingRevisions().missing(0, 1, 2)),
+      'updates new pods',
+      'Offline',
+      paused,
+    ),
+    'start at the current revision if no member has newer data': when(
+      offline(stale().keepingRevisions().missing(0, 1, 2)),
+      'nothing',
+      'Offline',
+    ),
+  });
+});
+
 describe('the revision of new pods does not change', () => {
   const drained = () => stale().members(member(1).stale().terminating());
   const complete = () => cluster(3).keepingRevisions(revisionAfter);
@@ -678,11 +710,13 @@ describe('the revision of new pods does not change', () => {
   };
   /** What a person has asked for is shown before a moment of the StatefulSet. */
   const heldBy = (hold: HoldRule): HoldRule => (hold === 'StatefulSetDeleting' ? 'Paused' : hold);
+  /** A strategy replaces no pod of an offline cluster. */
+  const doesWhenComplete = (hold: HoldRule): Does => (hold === 'Offline' ? 'updates new pods' : 'nothing');
   play(
     Object.fromEntries(
       Object.entries(never).flatMap(([sentence, [change, hold]]) => [
         [`${sentence}, and another client deletes a pod`, when(change(drained()), 'nothing', hold)],
-        [`${sentence}, and every member is updated`, when(change(complete()), 'nothing', hold)],
+        [`${sentence}, and every member is updated`, when(change(complete()), doesWhenComplete(hold), hold)],
         [`${sentence}, and a member came back too soon`, when(change(cameBack()), 'nothing', heldBy(hold), paused)],
       ]),
     ),

@@ -1,10 +1,14 @@
-import { type ClusterBuilder, cluster } from './cluster-builder.ts';
+import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { handsBack, holds, play, takesBack, when } from './table.ts';
 
 /** At OnDelete, labelled, `currentRevision` where a rollout before the present one has left it. */
 const taken = (): ClusterBuilder => cluster(3).statefulSet({ currentRevision: revisionBefore });
 const promoted = (): ClusterBuilder => cluster(3);
+/** 1 works at the update revision, and new pods start at the current one until the pod of 0 exists again. */
+const keptUntilCreated = (): ClusterBuilder =>
+  three(member(0).stale(), member(1).updated(), member(2).stale()).keepingRevisions().missing(0);
+const keptWhileHeld = (): ClusterBuilder => cluster(3).templateChanged().keepingRevisions();
 const promotes = (revision: string, replicas: number, reason: 'release' | 'correction' = 'release') => ({
   step: { kind: 'promoteRevision', revision, replicas, for: reason, before: [] },
 });
@@ -32,6 +36,27 @@ for (const mode of ['Partition', 'MOCO'] as const) {
       'is released whichever members are missing': when(
         promoted().members(member(0).down('ErrImagePull'), member(1).terminating()).missing(2),
         handsBack,
+        settings,
+      ),
+      'gets it although new pods are kept at an older one, since the data of a member are newer': when(
+        keptUntilCreated(),
+        promotes(revisionAfter, 1),
+        settings,
+      ),
+      'is released then, whatever new pods were kept at': when(
+        keptUntilCreated().statefulSet({ currentRevision: revisionAfter }),
+        handsBack,
+        settings,
+      ),
+      'keeps it while new pods are kept at it and no data are newer': when(keptWhileHeld(), handsBack, settings),
+      'gets it if the data of one member are not known': when(
+        keptWhileHeld().members(member(2).dataUnknown()),
+        promotes(revisionAfter, 0),
+        settings,
+      ),
+      'gets it if the mysqld of the update revision has run in a pod that is gone': when(
+        keptWhileHeld().members(member(2).data(revisionAfter)),
+        promotes(revisionAfter, 0),
         settings,
       ),
       'is released although MOCO is stopped, and the settings are unreadable': when(
@@ -123,6 +148,11 @@ describe('a cluster that a user released while the feature gate is on', () => {
     'has its StatefulSet released, by whichever process comes first': when(promoted().released(), handsBack),
     'keeps it while the cluster is paused': when(promoted().released(), holds({ rule: 'Paused' }), { paused: true }),
     'gets the current revision first': when(taken().released(), promotes(revisionAfter, 3)),
+    'gets it although new pods are kept at an older one, since the data of a member are newer': when(
+      keptUntilCreated().released(),
+      promotes(revisionAfter, 1),
+    ),
+    'keeps it while new pods are kept at it and no data are newer': when(keptWhileHeld().released(), handsBack),
     'is left alone then': when(promoted().released().atPartition(3), holds({ rule: 'Released' })),
   });
 });

@@ -1,5 +1,6 @@
 import { isAdopted, keepsRevisions, mayAdopt } from '../adoption.ts';
 import type { ProcedureLine } from '../decision.ts';
+import { suitsEveryMember } from '../lost-members.ts';
 import type { Situation } from '../situation.ts';
 import type { Step } from '../step.ts';
 
@@ -25,9 +26,9 @@ function releases(situation: Situation): readonly Step[] {
     return observed && overwritten ? promote(promotion.to, 'correction') : [];
   }
   if (policy.mode === 'OnDelete' && !snapshot.released) return [];
-  // If true, no member works at the update revision. A member that crashes then still comes back at its previous
-  // revision.
-  const isKept = keepsRevisions(situation.snapshot.statefulSet);
+  // While new pods wait for a lost one, other members may have newer data, and an older mysqld refuses those. Only if
+  // no data are newer does a member that crashes still come back at its previous revision.
+  const isKept = keepsRevisions(statefulSet) && suitsEveryMember(situation, currentRevision);
   return currentRevision === updateRevision || isKept ? [{ kind: 'release' }] : promote(updateRevision, 'release');
 }
 

@@ -231,6 +231,18 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     })),
     snapshots: /stops needs copiesNothing/,
   },
+  'releases beside newer data': {
+    wrong: 'releases a StatefulSet whose new pods start at the current revision although members have newer data',
+    decide: (snapshot, policy) => {
+      const right = decide(snapshot, policy);
+      const { step } = right;
+      const isPromoted = step.kind === 'promoteRevision' && step.for === 'release';
+      return isPromoted && snapshot.statefulSet?.newPods === 'CurrentRevision'
+        ? doing(right, { kind: 'release' })
+        : right;
+    },
+    snapshots: /I24: released beside other data/,
+  },
   'does not ask whether MOCO works': {
     wrong: 'stops a member while moco-controller is away, and the member stays down',
     decide: (snapshot, policy) => decide({ ...snapshot, moco: justRenewed(snapshot.moco) }, policy),
