@@ -182,11 +182,19 @@ export function everyOtherParticipates(situation: Situation, member: Member): bo
   return situation.participating - (member.participates ? 1 : 0) >= situation.replicas - 1;
 }
 
-/** The members that have to keep serving while `taken` is replaced. Empty if no member of `taken` participates. */
+/**
+ * The members that have to keep serving while `taken` is replaced. Empty if nothing is lost with `taken`: its members
+ * are down, or the primary does not participate, so that writes have already stopped.
+ */
 export const reliedOn = ({ members }: Pick<Situation, 'members'>, taken: readonly Member[]): readonly Member[] =>
-  taken.some(({ participates }) => participates)
-    ? members.filter((member) => member.participates && !taken.includes(member))
-    : [];
+  taken.some(mayServe) ? members.filter((member) => member.participates && !taken.includes(member)) : [];
+
+/**
+ * A replica that does not participate may still acknowledge commits, and a failover may need it, as long as its mysqld
+ * may run.
+ */
+const mayServe = ({ participates, primary, state }: Member): boolean =>
+  participates || (!primary && (state === 'running' || state === 'unreachable'));
 
 /** A person has approved updating the primary to exactly this revision. */
 export const isApproved = ({ policy, updateRevision }: Situation): boolean =>

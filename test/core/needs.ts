@@ -479,8 +479,10 @@ const mocoWorks: Need = ({ moco }, policy) => {
 };
 /** Whoever stays has just said that it serves, or has not answered for longer than a dead node looks alive. */
 const othersAnswer: Need = (snapshot, policy, going) => {
-  if (off(policy, 'MemberSilent') || !serves(snapshot, policy, going)) return true;
   const { primaryIndex, replicatesFromElsewhere } = snapshot.cluster;
+  const isWanted = (one: MemberFacts): boolean =>
+    participates(snapshot, one) || (one.ordinal !== primaryIndex && (lost(one) || running(snapshot, one)));
+  if (off(policy, 'MemberSilent') || !going.some(isWanted)) return true;
   return serving(snapshot)
     .filter((one) => !going.includes(one))
     .every((one) => {

@@ -255,6 +255,17 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     snapshots: /stops needs othersAnswer/,
     simulation: ['facts'],
   },
+  'asks nobody before it restarts a replica that runs': {
+    wrong: 'deletes a replica that may still acknowledge although another member does not answer',
+    decide: (snapshot, policy) => {
+      const believing = decide({ ...snapshot, memberAnswers: everyAnswer(snapshot.members) }, policy);
+      const { step } = believing;
+      const isOfRunning =
+        step.kind === 'delete' && (step.rule === 'MemberNotParticipating' || step.rule === 'MemberUnreachable');
+      return isOfRunning ? believing : decide(snapshot, policy);
+    },
+    snapshots: /stops needs othersAnswer/,
+  },
   'believes every claim that is not being deleted': {
     wrong: 'replaces a member whose claim is Lost, or not the one that the pod was started with',
     decide: misreadingMembers(({ recreatable, ...one }) => {
