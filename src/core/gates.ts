@@ -132,7 +132,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   changesInPlace: ['AwaitingResize'],
   removes: ['MemberMissing', 'MemberProtected'],
   freesClaims: ['ClaimTerminating', 'CloneImpossible', 'RecreationUnknown'],
-  mustReturn: ['NodeTakesNoPods', 'SuccessorRefused', ...refusalsOfNodes],
+  mustReturn: ['NodeTakesNoPods', 'PlacementUnknown', 'SuccessorRefused', ...refusalsOfNodes],
   rolls: forOthers,
   interrupts: ['RevisionFlapping', ...forOthers, ...ofTheUser, ...refusalsOfNodes, 'CheckPending'],
   risks: ['UpdatedMemberNotParticipating', ...ofTheUser, 'AwaitingNodeMaintenance', 'CheckPending'],

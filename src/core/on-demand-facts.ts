@@ -76,6 +76,8 @@ export interface Recreatable {
   readonly claims: readonly EndingClaim[];
   /** Why the only node that could run the member's next pod would not accept it; `null` if nothing prevents that. */
   readonly tied: TiedToNode | null;
+  /** Why it is unknown which nodes can run the member's next pod; `null` if that is known or does not matter. */
+  readonly unjudged: UnjudgedPlacement | null;
   /** The API server's message if it would not admit the member's next pod; `null` if it would. */
   readonly refusal: string | null;
 }
@@ -92,6 +94,14 @@ export interface TiedToNode {
   readonly refusals: readonly string[];
   /** What rules other nodes out, such as `the volume pvc-1`. */
   readonly ties: readonly string[];
+}
+
+/** The next pod of a member has too many constraints to compare them with every node. */
+export interface UnjudgedPlacement {
+  /** The constraints, and where they are, in words that follow a number. */
+  readonly what: string;
+  readonly most: number;
+  readonly got: number;
 }
 
 /**
@@ -123,7 +133,14 @@ export const claimStates = [
 ] as const;
 
 /** Facts about the claims of a pod that was just created: all claims exist. */
-export const justCreated: Recreatable = { kind: 'asked', ageSeconds: 0, claims: [], tied: null, refusal: null };
+export const justCreated: Recreatable = {
+  kind: 'asked',
+  ageSeconds: 0,
+  claims: [],
+  tied: null,
+  unjudged: null,
+  refusal: null,
+};
 
 /** A reading older than this permits no step. Facts that can change are read again right before the step. */
 export const freshRecreatableSeconds = 60;

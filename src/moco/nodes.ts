@@ -122,12 +122,16 @@ export function tieOfVolume(volume: Json): Tie | null {
  */
 export const matches = ({ terms }: Tie, node: Json): boolean => terms.some((term) => matchesTerm(term, node));
 
+/** Reads one label without copying all of them, because every constraint reads the labels of every node. */
+export const labelOf = (node: Json, key: string): string | undefined =>
+  text(object(object(node['metadata'])['labels'])[key]) ?? undefined;
+
 function matchesTerm(term: Json, node: Json): boolean {
-  const { name, labels } = object(node['metadata']);
+  const { name } = object(node['metadata']);
   const [expressions, fields] = [objects(term['matchExpressions']), objects(term['matchFields'])];
   if (expressions.length + fields.length === 0) return false;
   return (
-    expressions.every((one) => holds(one, texts(labels)[text(one['key']) ?? ''])) &&
+    expressions.every((one) => holds(one, labelOf(node, text(one['key']) ?? ''))) &&
     fields.every((one) => holds(one, one['key'] === 'metadata.name' ? (text(name) ?? undefined) : undefined))
   );
 }

@@ -1,6 +1,6 @@
 import { type Json, object, objects, strings, text, texts } from '../base/json.ts';
 import { revisionHashLabel } from './names.ts';
-import { matches, refusalsOf, tiesOf } from './nodes.ts';
+import { labelOf, matches, refusalsOf, tiesOf } from './nodes.ts';
 import type { LabelSelector } from './records.ts';
 import { selectorOf, selects } from './selects.ts';
 
@@ -24,11 +24,20 @@ export interface Barrier {
   readonly allows: (node: Json) => boolean;
 }
 
-const labelsOf = (node: Json): Readonly<Record<string, string>> => texts(object(node['metadata'])['labels']);
 const nameOf = (node: Json): string => text(object(node['metadata'])['name']) ?? '';
 
+/** What every constraint uses. It is computed once, because there may be thousands of nodes. */
+interface Cluster {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly others: readonly PlacedPod[];
+  readonly byName: ReadonlyMap<string, Json>;
+  /** The nodes whose domains count in a spread, by its policies. */
+  readonly counted: (constraint: Json) => readonly Json[];
+}
+
 /**
- * The nodes that the other members rule out for the next pod of a member.
+ * The nodes that the other members rule out for the next pod of a member. Call only if `unjudgedPlacement` returns
+ * `null`, because the cost grows with the product of constraints and nodes.
  *
  * @param template the template of the update revision
  * @param nodes all nodes
@@ -43,13 +52,15 @@ export function barriersOf(
   const spec = object(template['spec']);
   const labels = { ...texts(object(template['metadata'])['labels']), [revisionHashLabel]: revision };
   const affinity = object(object(spec['affinity'])['podAntiAffinity']);
+  const byName = new Map(nodes.map((node) => [nameOf(node), node]));
+  const cluster: Cluster = { labels, others, byName, counted: countedBy(template, nodes) };
   return [
     ...objects(affinity['requiredDuringSchedulingIgnoredDuringExecution'])
       .filter((term) => concerns(term, namespace))
-      .map((term) => apart(term, labels, others, nodes)),
+      .map((term) => apart(term, cluster)),
     ...objects(spec['topologySpreadConstraints'])
       .filter((constraint) => constraint['whenUnsatisfiable'] === 'DoNotSchedule')
-      .map((constraint) => spread(constraint, labels, template, others, nodes)),
+      .map((constraint) => spread(constraint, cluster)),
   ];
 }
 
@@ -92,53 +103,40 @@ function selectorWith(given: Json, labels: Readonly<Record<string, string>>): La
   };
 }
 
-function apart(
-  term: Json,
-  labels: Readonly<Record<string, string>>,
-  others: readonly PlacedPod[],
-  nodes: readonly Json[],
-): Barrier {
+function apart(term: Json, { labels, others, byName }: Cluster): Barrier {
   const key = text(term['topologyKey']) ?? '';
   const selector = selectorWith(term, labels);
   const taken = new Set(
-    others.filter((pod) => selects(selector, pod.labels)).flatMap(({ node }) => domainOf(nodes, node, key)),
+    others.filter((pod) => selects(selector, pod.labels)).flatMap(({ node }) => domainOf(byName, node, key)),
   );
   return {
     what: `the required pod anti-affinity by ${key}`,
     allows: (node) => {
-      const domain = labelsOf(node)[key];
+      const domain = labelOf(node, key);
       return domain === undefined || !taken.has(domain);
     },
   };
 }
 
-function domainOf(nodes: readonly Json[], name: string | null, key: string): readonly string[] {
-  const node = nodes.find((one) => nameOf(one) === name);
-  const domain = node === undefined ? undefined : labelsOf(node)[key];
+function domainOf(byName: ReadonlyMap<string, Json>, name: string | null, key: string): readonly string[] {
+  const node = name === null ? undefined : byName.get(name);
+  const domain = node === undefined ? undefined : labelOf(node, key);
   return domain === undefined ? [] : [domain];
 }
 
-function spread(
-  constraint: Json,
-  labels: Readonly<Record<string, string>>,
-  template: Json,
-  others: readonly PlacedPod[],
-  nodes: readonly Json[],
-): Barrier {
+function spread(constraint: Json, { labels, others, byName, counted }: Cluster): Barrier {
   const key = text(constraint['topologyKey']) ?? '';
   const selector = selectorWith(constraint, labels);
   const maxSkew = Number(constraint['maxSkew'] ?? 1);
   const counts = new Map(
-    nodes
-      .filter((node) => countsFor(constraint, template, node))
-      .flatMap((node): readonly [string, number][] => {
-        const domain = labelsOf(node)[key];
-        return domain === undefined ? [] : [[domain, 0]];
-      }),
+    counted(constraint).flatMap((node): readonly [string, number][] => {
+      const domain = labelOf(node, key);
+      return domain === undefined ? [] : [[domain, 0]];
+    }),
   );
   for (const { node, labels: own, terminating } of others) {
     if (terminating || !selects(selector, own)) continue;
-    for (const domain of domainOf(nodes, node, key)) {
+    for (const domain of domainOf(byName, node, key)) {
       const count = counts.get(domain);
       if (count !== undefined) counts.set(domain, count + 1);
     }
@@ -149,20 +147,29 @@ function spread(
   return {
     what: `the topology spread by ${key}`,
     allows: (node) => {
-      const domain = labelsOf(node)[key];
+      const domain = labelOf(node, key);
       return domain !== undefined && (counts.get(domain) ?? 0) + own - fewest <= maxSkew;
     },
   };
 }
 
 /**
- * Whether the domain of the node counts. By default it counts if the template's node constraints match the node,
- * regardless of taints.
+ * The nodes whose domains count. By default these are the nodes that match the template's node constraints, regardless
+ * of taints.
  */
-function countsFor(constraint: Json, template: Json, node: Json): boolean {
-  const { nodeAffinityPolicy = 'Honor', nodeTaintsPolicy = 'Ignore' } = constraint;
-  const isTied = nodeAffinityPolicy === 'Honor' && !tiesOf(template).every((tie) => matches(tie, node));
+function countedBy(template: Json, nodes: readonly Json[]): Cluster['counted'] {
+  const ties = tiesOf(template);
   const tolerations = objects(object(template['spec'])['tolerations']);
-  const isTainted = nodeTaintsPolicy === 'Honor' && refusalsOf(node, tolerations).length > 0;
-  return !isTied && !isTainted;
+  const matching = once(() => nodes.filter((node) => ties.every((tie) => matches(tie, node))));
+  const accepting = once(() => new Set(nodes.filter((node) => refusalsOf(node, tolerations).length === 0)));
+  return ({ nodeAffinityPolicy = 'Honor', nodeTaintsPolicy = 'Ignore' }) => {
+    const tied = nodeAffinityPolicy === 'Honor' ? matching() : nodes;
+    return nodeTaintsPolicy === 'Honor' ? tied.filter((node) => accepting().has(node)) : tied;
+  };
+}
+
+/** Calls the function when its value is first needed, and never again. */
+function once<Value extends object>(make: () => Value): () => Value {
+  let value: Value | null = null;
+  return () => (value ??= make());
 }

@@ -263,6 +263,43 @@ describe('a member on a node that accepts no pods', () => {
   });
 });
 
+describe('a member whose next pod may not run everywhere', () => {
+  const spreadBy = (count: number): object => ({
+    topologySpreadConstraints: Array.from({ length: count }, (_, index) => ({
+      maxSkew: 1,
+      topologyKey: `key-${index}`,
+      whenUnsatisfiable: 'DoNotSchedule',
+    })),
+  });
+
+  it('is not evicted if it has too many constraints, until they are removed', async () => {
+    const bench = new Bench();
+    bench.spread();
+    bench.changeStatefulSet({ spec: { template: { spec: spreadBy(65) } } });
+    const program = bench.start();
+    await program.reportAll();
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold).to.deep.include({
+      rule: 'PlacementUnknown',
+      message:
+        'it is unknown which nodes can run a new pod of moco-test-2: expected at most 64 topologySpreadConstraints in the pod template, got 65; remove some',
+    });
+    expect(readsOf(bench, '/nodes?'), 'nodes are not listed').to.equal(0);
+    bench.changeStatefulSet({ spec: { template: { spec: spreadBy(0) } } });
+    await program.workAfter(60_000);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('is not evicted if its node is cordoned and its pod has too many tolerations to compare', async () => {
+    const bench = new Bench();
+    bench.spread();
+    bench.cordon(2);
+    bench.changePod(2, { spec: { tolerations: Array.from({ length: 65 }, (_, index) => ({ key: `key-${index}` })) } });
+    await bench.start().reportAll();
+    expect(bench.status.hold?.message).to.contain('expected at most 64 tolerations in the pod, got 65');
+  });
+});
+
 describe('a member whose next pod would not be admitted', () => {
   const creations = /\/namespaces\/default\/pods$/;
   const quota = (requested: string, used: string, limited: string): string =>

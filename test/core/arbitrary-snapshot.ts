@@ -123,6 +123,7 @@ const recreatables = {
   replaced: (one) => one.claimEnds('replaced'),
   leaves: (one) => one.onCordonedNode(),
   tied: (one) => one.tiedToCordonedNode(),
+  unjudged: (one) => one.recreatable({ unjudged: { what: 'tolerations in the pod', most: 64, got: 65 } }),
   refused: (one) => one.recreatable({ refusal: 'exceeded quota' }),
 } satisfies Readonly<Record<string, Change>>;
 
@@ -177,6 +178,7 @@ const draft: fc.Arbitrary<Draft> = fc.record({
     'replaced',
     'leaves',
     'tied',
+    'unjudged',
     'refused',
   ),
   data: fc.oneof(

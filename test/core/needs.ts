@@ -427,6 +427,10 @@ const isCopying = (snapshot: ClusterSnapshot, one: MemberFacts): boolean =>
 const hasANode: Need = (_snapshot, policy, going) =>
   off(policy, 'NodeTakesNoPods') ||
   going.every(({ recreatable }) => recreatable.kind === 'notAsked' || recreatable.tied === null);
+/** It is known where their next pods may run, or that does not matter. */
+const isPlaced: Need = (_snapshot, policy, going) =>
+  off(policy, 'PlacementUnknown') ||
+  going.every(({ recreatable }) => recreatable.kind === 'notAsked' || recreatable.unjudged === null);
 const isAdmitted: Need = (_snapshot, policy, going) =>
   off(policy, 'SuccessorRefused') ||
   going.every(({ recreatable }) => recreatable.kind === 'notAsked' || recreatable.refusal === null);
@@ -615,7 +619,7 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
   brings: { appliedUnlessDown, standsUnlessDown, notKept, comesUpUpdated, opensData, readsLog, replicasNotOlder },
   removes: { unprotected, noneToMake },
   freesClaims: { recentlyRead, keepsItsData, findsADonor },
-  mustReturn: { hasANode, isAdmitted },
+  mustReturn: { hasANode, isPlaced, isAdmitted },
   changesInPlace: { nobodyResizes, changeable },
   risks: {
     slot,

@@ -191,8 +191,8 @@ export function factsOf(
   const { strategy, updatesInPlace, nodeMaintenance, settings = {} } = rollout?.status ?? {};
   const atMilliseconds = world.monotonic();
   const revision = statefulSet?.updateRevision ?? '';
-  const unread = { claimNames: [], claimUids: {}, tolerations: [], startedAt: null };
-  const fine = { ...unread, revision, claims: [], tied: null, refusal: null, atMilliseconds };
+  const unread = { claimNames: [], claimUids: {}, tolerations: [], tolerationCount: 0, startedAt: null };
+  const fine = { ...unread, revision, claims: [], tied: null, unjudged: null, refusal: null, atMilliseconds };
   const delay = { reading: { kind: 'delay', seconds: 0 }, atMilliseconds, unknownSinceMilliseconds: null } as const;
   const ready = { reading: { kind: 'ready' }, atMilliseconds, unknownSinceMilliseconds: null } as const;
   const notCloning = {

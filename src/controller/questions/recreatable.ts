@@ -1,11 +1,18 @@
 import { conditionOf, type Json, milliseconds, object, objects, text } from '../../base/json.ts';
 import type { World } from '../../base/world.ts';
-import { type EndingClaim, freshRecreatableSeconds, notAsked, type TiedToNode } from '../../core/on-demand-facts.ts';
+import {
+  type EndingClaim,
+  freshRecreatableSeconds,
+  notAsked,
+  type TiedToNode,
+  type UnjudgedPlacement,
+} from '../../core/on-demand-facts.ts';
 import type { MemberFacts } from '../../core/snapshot.ts';
 import { ApiError, isAlreadyExists, isForbidden, refusesCreation } from '../../kube/api-error.ts';
 import { persistentVolumeClaims, persistentVolumes, pods as podKind, statefulSets } from '../../kube/resource.ts';
 import { conditionTaintPrefix, matches, refusalsOf, tieOfVolume, tiesOf } from '../../moco/nodes.ts';
 import { type Barrier, barriersOf, keepsApart, type PlacedPod } from '../../moco/placement.ts';
+import { mostConstraints, unjudgedPlacement } from '../../moco/placement-limits.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import { claimsOf, fitsWithout, isTerminating, successorOf } from '../../moco/successor.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
@@ -23,11 +30,14 @@ export interface KnownRecreatable {
   readonly claimUids: Readonly<Record<string, string>>;
   /** The latest possible time of the pod's start, derived from the pod's fields, in milliseconds since 1970. */
   readonly startedAt: number | null;
-  /** The tolerations of the pod, including those that admission has added. */
+  /** The tolerations of the pod, including those that admission has added: the first 64. */
   readonly tolerations: readonly Json[];
+  /** How many tolerations the pod has. */
+  readonly tolerationCount: number;
   /** The claims that would lose their data when the pod ends, and why. */
   readonly claims: readonly EndingClaim[];
   readonly tied: TiedToNode | null;
+  readonly unjudged: UnjudgedPlacement | null;
   readonly refusal: string | null;
   /** The update revision for which this was read. */
   readonly revision: string;
@@ -68,9 +78,9 @@ export const recreatable: Row<'recreatable', RecreatableReadings, object, Pick<M
     return ({ uid }) => {
       const member = known.members.get(uid);
       if (member?.revision !== revision) return { recreatable: notAsked };
-      const { claims, tied, refusal, atMilliseconds } = member;
+      const { claims, tied, unjudged, refusal, atMilliseconds } = member;
       const ageSeconds = (nowMilliseconds - atMilliseconds) / 1000;
-      return { recreatable: { kind: 'asked', ageSeconds, claims, tied, refusal } };
+      return { recreatable: { kind: 'asked', ageSeconds, claims, tied, unjudged, refusal } };
     };
   },
   confirm: {
@@ -153,7 +163,7 @@ async function readAll(
     const known = before.get(uid);
     const fixed = known ?? (await fixedOf(pod, api));
     if (fixed === null) return [];
-    const { claimNames, tolerations, startedAt } = fixed;
+    const { claimNames, startedAt } = fixed;
     const [claims, node, refusal] = await Promise.all([
       Promise.all(claimNames.map((name) => readClaim(name, namespace, context))),
       nodeOf(pod),
@@ -161,16 +171,16 @@ async function readAll(
     ]);
     const volumes = claims.flatMap(({ volume }) => (volume === null || volume === 'unreadable' ? [] : [volume]));
     const others = all.filter((other) => other.uid !== uid).map(placed);
-    const tied = await readTied(pod, { template, revision, others }, tolerations, volumes, node, api);
+    const placement = await readPlacement(pod, { template, revision, others }, fixed, volumes, node, api);
     const ending = claims.flatMap((claim) => endingClaim(claim, fixed.claimUids, startedAt));
     const claimUids = { ...uidsOf(claims), ...fixed.claimUids };
-    const reading = { ...fixed, claimUids, revision, claims: ending, tied, refusal, atMilliseconds };
+    const reading = { ...fixed, claimUids, revision, claims: ending, ...placement, refusal, atMilliseconds };
     return [[uid, reading]];
   };
   return (await Promise.all(pods.map(read))).flat();
 }
 
-type Fixed = Pick<KnownRecreatable, 'claimNames' | 'claimUids' | 'tolerations' | 'startedAt'>;
+type Fixed = Pick<KnownRecreatable, 'claimNames' | 'claimUids' | 'tolerations' | 'tolerationCount' | 'startedAt'>;
 
 /**
  * Reads what does not change about a pod: its volumes, and its tolerations, which can only be added to. Resolves to
@@ -179,10 +189,12 @@ type Fixed = Pick<KnownRecreatable, 'claimNames' | 'claimUids' | 'tolerations' |
 async function fixedOf({ namespace, name, uid }: PodRecord, api: ClusterReader): Promise<Fixed | null> {
   const pod = await api.read(podKind, { namespace, name });
   if (pod === null || object(pod['metadata'])['uid'] !== uid) return null;
+  const tolerations = objects(object(pod['spec'])['tolerations']);
   return {
     claimNames: claimsOf(pod),
     claimUids: {},
-    tolerations: objects(object(pod['spec'])['tolerations']),
+    tolerations: tolerations.slice(0, mostConstraints),
+    tolerationCount: tolerations.length,
     startedAt: startOf(pod),
   };
 }
@@ -264,25 +276,32 @@ interface Successor {
   readonly others: readonly PlacedPod[];
 }
 
+type Placement = Pick<KnownRecreatable, 'tied' | 'unjudged'>;
+
+const placeable: Placement = { tied: null, unjudged: null };
+
 /**
- * Why no node can run the successor of the member; `null` if one can. Other nodes than the member's own are read only
- * if that node accepts no pods, or if the template keeps members on different nodes. Rejects with `ApiError`.
+ * Why no node can run the successor of the member, or why that is unknown. Both are `null` if one can. Other nodes than
+ * the member's own are read only if that node accepts no pods, or if the template keeps members on different nodes.
+ * Rejects with `ApiError`.
  */
-async function readTied(
+async function readPlacement(
   pod: PodRecord,
   { template: known, revision, others }: Successor,
-  tolerations: readonly Json[],
+  { tolerations, tolerationCount }: Fixed,
   volumes: readonly Json[],
   node: NodeRead,
   api: ClusterReader,
-): Promise<TiedToNode | null> {
-  if (pod.node === null || node === 'unreadable') return null;
+): Promise<Placement> {
+  if (pod.node === null || node === 'unreadable') return placeable;
   const acceptsPods = refusalsOf(node, tolerations).length === 0;
-  if (acceptsPods && (known === null || !keepsApart(known))) return null;
+  if (acceptsPods && (known === null || !keepsApart(known))) return placeable;
   const template = known ?? (await api.readTemplate(pod.namespace, revision)) ?? {};
   const tolerated = [...objects(object(template['spec'])['tolerations']), ...tolerations.filter(isOfKubernetes)];
   const refusals = refusalsOf(node, tolerated);
-  if (refusals.length === 0 && !keepsApart(template)) return null;
+  if (refusals.length === 0 && !keepsApart(template)) return placeable;
+  const unjudged = unjudgedPlacement(template, { tolerations: tolerationCount, volumes: volumes.length });
+  if (unjudged !== null) return { tied: null, unjudged };
   const nodes = await api.listNodes();
   const ties = [...volumes.map(tieOfVolume).filter((tie) => tie !== null), ...tiesOf(template)];
   const barriers: readonly Barrier[] = [
@@ -290,16 +309,17 @@ async function readTied(
     ...barriersOf(template, revision, pod.namespace, others, nodes),
   ];
   const ruledOut = node === null ? [] : barriers.filter(({ allows }) => !allows(node));
-  if (refusals.length + ruledOut.length === 0) return null;
+  if (refusals.length + ruledOut.length === 0) return placeable;
   const candidates = nodes.filter(
     (other) => object(other['metadata'])['name'] !== pod.node && refusalsOf(other, tolerated).length === 0,
   );
-  if (candidates.some((other) => barriers.every(({ allows }) => allows(other)))) return null;
-  return {
+  if (candidates.some((other) => barriers.every(({ allows }) => allows(other)))) return placeable;
+  const tied = {
     nodeName: pod.node,
     refusals: refusals.length > 0 ? refusals : ruledOut.map(({ what }) => `is ruled out by ${what}`),
     ties: barriers.filter(({ allows }) => candidates.some((other) => !allows(other))).map(({ what }) => what),
   };
+  return { tied, unjudged: null };
 }
 
 const placed = ({ name, node, labels, deletionTimestamp }: PodRecord): PlacedPod => ({

@@ -6,6 +6,7 @@ import {
   hasToBeRead,
   justCreated,
   type TiedToNode,
+  type UnjudgedPlacement,
 } from '../on-demand-facts.ts';
 import type { Question } from '../questions.ts';
 import { plural, pointedOut } from '../sentences.ts';
@@ -69,6 +70,25 @@ export const recreatable = {
         recreatable: facts.recreatable.kind === 'asked' ? { ...facts.recreatable, tied: null } : facts.recreatable,
       })),
     ),
+  }),
+  PlacementUnknown: rule<{ readonly member: number } & UnjudgedPlacement>({
+    holds: ({ situation, members }) => {
+      const member = members.find(({ facts }) => unjudgedOf(facts) !== null);
+      const unjudged = member === undefined ? null : unjudgedOf(member.facts);
+      if (member === undefined || unjudged === null) return null;
+      readAgain(situation, member);
+      return { member: member.ordinal, ...unjudged };
+    },
+    asks: ({ member }, situation) => asksAboutRecreation([member], situation),
+    sentence: ({ member, ...unjudged }, name) => explainUnjudged(name(member), unjudged),
+    meaning: 'The next pod of the member has too many constraints to find out which nodes can run it.',
+    details:
+      'The controller compares the constraints of the pod with every node if the node of the member accepts no pods, or if the update revision has a required `podAntiAffinity` or a `topologySpreadConstraint` with `DoNotSchedule`. It compares at most 64 constraints of each kind, with 256 values in total, because everyone who may edit a MySQLCluster can write them. With more, it is unknown whether the next pod would stay Pending.',
+    endedBy: ['a person'],
+    ends: 'Remove constraints from `spec.podTemplate` of the MySQLCluster until there are no more than the message expects. If a webhook adds them to pods, change the webhook.',
+    overridable: true,
+    alarms: true,
+    assumed: null,
   }),
   SuccessorRefused: rule<{ readonly member: number; readonly message: string }>({
     holds: ({ situation, members }) => {
@@ -134,6 +154,9 @@ export const endingClaims = ({ recreatable, unschedulable }: MemberFacts): reado
 const tiedOf = ({ recreatable }: MemberFacts): TiedToNode | null =>
   recreatable.kind === 'asked' ? recreatable.tied : null;
 
+const unjudgedOf = ({ recreatable }: MemberFacts): UnjudgedPlacement | null =>
+  recreatable.kind === 'asked' ? recreatable.unjudged : null;
+
 const refusalOf = ({ recreatable }: MemberFacts): string | null =>
   recreatable.kind === 'asked' ? recreatable.refusal : null;
 
@@ -165,6 +188,9 @@ const explainTied = (member: string, { nodeName, refusals, ties }: TiedToNode): 
     ? 'no other node accepts pods'
     : `${ties.join(' and ')} ${plural(ties, 'rules', 'rule')} out every other node that accepts pods`);
 
+const explainUnjudged = (member: string, { what, most, got }: UnjudgedPlacement): string =>
+  `it is unknown which nodes can run a new pod of ${member}: expected at most ${most} ${what}, got ${got}; remove some`;
+
 const explainRefusal = (member: string, message: string): string =>
   `the API server would not admit a new pod of ${member}: ${pointedOut(message)}`;
 
@@ -174,10 +200,11 @@ const explainRefusal = (member: string, message: string): string =>
  */
 export const obstacles = (facts: MemberFacts): readonly string[] => {
   const { name } = facts;
-  const [tied, refusal] = [tiedOf(facts), refusalOf(facts)];
+  const [tied, unjudged, refusal] = [tiedOf(facts), unjudgedOf(facts), refusalOf(facts)];
   return [
     ...endingClaims(facts).map((claim) => `${name} would lose its data with its pod: ${explainClaim(claim)}`),
     ...(tied === null ? [] : [explainTied(name, tied)]),
+    ...(unjudged === null ? [] : [explainUnjudged(name, unjudged)]),
     ...(refusal === null ? [] : [explainRefusal(name, refusal)]),
   ];
 };

@@ -4,6 +4,8 @@ import { member } from '../member-builder.ts';
 import { deletes, demotes, when } from '../table.ts';
 import { type Examples, held, next } from './example.ts';
 
+const tooMany = { what: 'topologySpreadConstraints in the pod template', most: 64, got: 1000 };
+
 export const examples: Examples<keyof typeof recreatable | keyof typeof unread> = {
   ClaimTerminating: {
     applies: held(
@@ -52,6 +54,19 @@ export const examples: Examples<keyof typeof recreatable | keyof typeof unread> 
       { member: 2, nodeName: 'n-1', refusals: ['is gone'], ties: [] },
       'a new pod of moco-test-2 would stay Pending: its node n-1 is gone, and no other node accepts pods',
     ],
+  },
+  PlacementUnknown: {
+    applies: held(
+      stale().members(member(2).stale().recreatable({ unjudged: tooMany })),
+      { member: 2, ...tooMany },
+      {},
+      60,
+    ),
+    says: 'it is unknown which nodes can run a new pod of moco-test-2: expected at most 64 topologySpreadConstraints in the pod template, got 1000; remove some',
+    justDoesNot: when(
+      stale().members(member(2).stale().down('CrashLoopBackOff').recreatable({ unjudged: tooMany })),
+      deletes('MemberDown', 2),
+    ),
   },
   SuccessorRefused: {
     applies: held(

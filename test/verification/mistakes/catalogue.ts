@@ -478,6 +478,14 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     snapshots: /mustReturn needs hasANode/,
     simulation: findings['takes no member whose next pod no node takes, since every node is cordoned'],
   },
+  'takes an unknown place for a place': {
+    wrong: 'replaces a member although its next pod has too many constraints to find out which nodes can run it',
+    decide: misreadingMembers(({ recreatable, ...one }) => ({
+      ...one,
+      recreatable: recreatable.kind === 'asked' ? { ...recreatable, unjudged: null } : recreatable,
+    })),
+    snapshots: /mustReturn needs isPlaced/,
+  },
   'moves members from nodes that stay': {
     wrong: 'takes the node of every member for one that is being taken out of service',
     decide: misreadingMembers((one) => ({ ...one, leaving: 'is cordoned' })),
