@@ -1,8 +1,13 @@
 import { isObject, type Json, object, objects, text } from '../base/json.ts';
+import { jsonOf } from '../base/text.ts';
 import type { AlteredField } from '../core/snapshot.ts';
+
+// Finds the fields that MOCO applies again and again, from what MOCO owns of the StatefulSet.
 
 const manager = 'moco-controller';
 const template = 'spec.podTemplate.spec';
+/** In Kubernetes, at most two fields identify an item: for example the number and the protocol of a port. */
+const mostIdentifyingFields = 8;
 
 /**
  * The fields of `spec.podTemplate.spec` that make MOCO apply the StatefulSet at each reconciliation although nothing
@@ -32,7 +37,7 @@ function ownedDifferences(wanted: unknown, live: unknown, owned: Json, path: str
   if (live === undefined || live === null) return [{ path, what: 'dropped' }];
   const isWhole = Object.keys(owned).every((key) => key === '.');
   if (isWhole) return differences(wanted, live, path);
-  if (Array.isArray(wanted)) return wanted.flatMap((item) => ofItem(object(item), objects(live), owned, path));
+  if (Array.isArray(wanted)) return ofItems(objects(wanted), objects(live), owned, path);
   return Object.entries(object(wanted)).flatMap(([name, value]) => {
     const below = child(owned, name);
     // MOCO does not apply this field, or applies a different value.
@@ -40,17 +45,31 @@ function ownedDifferences(wanted: unknown, live: unknown, owned: Json, path: str
   });
 }
 
-function ofItem(item: Json, live: readonly Json[], owned: Json, path: string): readonly AlteredField[] {
-  for (const [key, below] of Object.entries(owned)) {
-    if (!key.startsWith('k:')) continue;
-    const keys = Object.entries(JSON.parse(key.slice(2)) as Json);
-    const has = (one: Json): boolean => keys.every(([name, value]) => one[name] === value);
-    if (!has(item)) continue;
-    const place = `${path}[${keys.map(([, value]) => String(value)).join('/')}]`;
-    return ownedDifferences(item, live.find(has), object(below), place);
-  }
-  return [];
+/**
+ * All items of a list are identified by the same fields, for example by `name`. A tenant may write both lists and the
+ * keys, so each of them is read only once.
+ */
+function ofItems(wanted: readonly Json[], live: readonly Json[], owned: Json, path: string): readonly AlteredField[] {
+  const keys = Object.keys(owned).filter((key) => key.startsWith('k:'));
+  const names = Object.keys(fieldsOf(keys[0] ?? ''));
+  if (names.length === 0 || names.length > mostIdentifyingFields) return [];
+  const idOf = (item: Json): string => JSON.stringify(names.map((name) => idPart(item[name])));
+  const ownedById = new Map(keys.map((key) => [idOf(fieldsOf(key)), object(owned[key])]));
+  const liveById = new Map(live.toReversed().map((item) => [idOf(item), item]));
+  return wanted.flatMap((item) => {
+    const id = idOf(item);
+    const below = ownedById.get(id);
+    const place = `${path}[${names.map((name) => String(item[name])).join('/')}]`;
+    // MOCO does not apply this item.
+    return below === undefined ? [] : ownedDifferences(item, liveById.get(id), below, place);
+  });
 }
+
+/** Only such values identify items. An object would be compared as a whole, for every item. */
+const idPart = (value: unknown): unknown => (typeof value === 'object' ? null : value);
+
+/** The fields in a key such as `k:{"name":"side"}`. */
+const fieldsOf = (key: string): Json => object(jsonOf(key.slice('k:'.length)));
 
 function differences(wanted: unknown, live: unknown, path: string): readonly AlteredField[] {
   if (Array.isArray(wanted) && Array.isArray(live)) {

@@ -30,7 +30,7 @@ import {
   roleReplica,
   statefulSetName,
 } from './names.ts';
-import { isOn, message, meta } from './projections.ts';
+import { isOn, message, meta, mostContainers } from './projections.ts';
 import type { ContainerRecord, LiveContainer, PodRecord } from './records.ts';
 
 // Converts pods of members into records. Returns `null` for a pod that does not concern this program, for example one
@@ -41,8 +41,6 @@ import type { ContainerRecord, LiveContainer, PodRecord } from './records.ts';
  * place.
  */
 const mostAnnotationCharacters = 32 * 1024;
-/** The limit includes init containers. */
-const mostContainers = 64;
 const mostConditions = 64;
 
 /** The exit code after SIGKILL, either from the kubelet at the end of the grace period or from the kernel. */

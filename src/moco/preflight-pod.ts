@@ -110,7 +110,8 @@ export function preflightPod(of: PreflightOf): Json {
   const mounts = checksConfiguration ? objects(mysqld['volumeMounts']) : [];
   const mounted = new Set(mounts.map(({ name }) => name));
   const configMaps = objects(spec['volumes']).filter(({ name, configMap }) => mounted.has(name) && configMap);
-  const others = [...mounted].filter((name) => !configMaps.some((one) => one['name'] === name));
+  const kept = new Set(configMaps.map(({ name }) => name));
+  const others = [...mounted].filter((name) => !kept.has(name));
   const securityContext = confined(object(mysqld['securityContext']), object(spec['securityContext']));
   const imageMounts = fetched.map(({ name }) => ({ name, mountPath: `/preflight/${name}`, readOnly: true }));
   const versionContainers = [

@@ -32,11 +32,12 @@ const noImageYet = [
 ];
 
 /**
- * Whether the message names the image, either as given or in the notation of container runtimes
- * (`docker://docker.io/library/mysql:1:`).
+ * The images that the message may name, by their full names. It names them either as given or in the notation of
+ * container runtimes (`docker://docker.io/library/mysql:1:`). A registry can write a long message, so it is split only
+ * once, and not for every image.
  */
-const isNamedIn = (message: string, image: string): boolean =>
-  message.split(/[^\w./:@-]+/).some((word) => fullName(withoutEnd(word.replace(/^\w+:\/\//, ''))) === fullName(image));
+const imagesIn = (message: string): ReadonlySet<string> =>
+  new Set(message.split(/[^\w./:@-]+/).map((word) => fullName(withoutEnd(word.replace(/^\w+:\/\//, '')))));
 
 /** Removes the punctuation that follows the image's name in the message. */
 function withoutEnd(word: string): string {
@@ -49,9 +50,9 @@ function withoutEnd(word: string): string {
 function isOfOwnImage(words: string, spec: Json): boolean {
   const own = text(mysqldOf({ spec })['image']);
   const fetched = objects(spec['volumes']).flatMap(({ image }) => text(object(image)['reference']) ?? []);
-  return (
-    own !== null && fetched.length > 0 && isNamedIn(words, own) && !fetched.some((image) => isNamedIn(words, image))
-  );
+  if (own === null || fetched.length === 0) return false;
+  const named = imagesIn(words);
+  return named.has(fullName(own)) && !fetched.some((image) => named.has(fullName(image)));
 }
 
 /** The exit code of a mysqld that rejects an option (9.7). */

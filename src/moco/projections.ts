@@ -52,6 +52,8 @@ import { selectorOf } from './selects.ts';
 // kilobytes, and a projection takes time proportional to the size of its object. It throws a `RangeError` for an object
 // beyond these limits, which is then skipped.
 
+/** The limit for a pod or a pod template. It includes init containers. */
+export const mostContainers = 64;
 const mostLabelCharacters = 8 * 1024;
 const mostMessageCharacters = 1024;
 /** The maximum number of requirements of a selector; MOCO's own has three. */
@@ -149,7 +151,7 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
 }
 
 const containerNames = ({ containers, initContainers }: Json): readonly string[] =>
-  [...objects(containers), ...objects(initContainers)].map(({ name }) => text(name) ?? '');
+  [...objects(containers), ...objects(initContainers)].slice(0, mostContainers).map(({ name }) => text(name) ?? '');
 
 export function projectBudget(raw: Json): BudgetRecord | null {
   const { generation, ...own } = identityOf(raw);

@@ -15,8 +15,8 @@ export function successorOf(statefulSet: Json, revision: string, ordinal: number
   const template = object(given);
   const { labels, annotations } = object(template['metadata']);
   const spec = object(template['spec']);
-  const claims = objects(volumeClaimTemplates).map((claim) => text(object(claim['metadata'])['name']) ?? '');
-  const volumes = objects(spec['volumes']).filter((volume) => !claims.includes(text(volume['name']) ?? ''));
+  const claims = new Set(objects(volumeClaimTemplates).map((claim) => text(object(claim['metadata'])['name']) ?? ''));
+  const volumes = objects(spec['volumes']).filter((volume) => !claims.has(text(volume['name']) ?? ''));
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -37,7 +37,7 @@ export function successorOf(statefulSet: Json, revision: string, ordinal: number
       hostname: name,
       subdomain: serviceName,
       volumes: [
-        ...claims.map((claim) => ({ name: claim, persistentVolumeClaim: { claimName: `${claim}-${name}` } })),
+        ...[...claims].map((claim) => ({ name: claim, persistentVolumeClaim: { claimName: `${claim}-${name}` } })),
         ...volumes,
       ],
     },
@@ -99,7 +99,8 @@ function usedBy(pod: Json, counted: string): number {
   };
   const all = (containers: readonly Json[]): number => containers.reduce((sum, one) => sum + of(one), 0);
   const first = objects(spec['initContainers']);
-  const sidecars = first.filter((one) => one['restartPolicy'] === 'Always');
-  const largestFirst = Math.max(0, ...first.filter((one) => !sidecars.includes(one)).map(of));
+  const isSidecar = (one: Json): boolean => one['restartPolicy'] === 'Always';
+  const sidecars = first.filter(isSidecar);
+  const largestFirst = Math.max(0, ...first.filter((one) => !isSidecar(one)).map(of));
   return Math.max(all([...objects(spec['containers']), ...sidecars]), largestFirst);
 }

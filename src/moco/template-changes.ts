@@ -45,16 +45,27 @@ export function templateOf(revision: Json): Json {
 }
 
 /**
+ * Values at this depth are compared as a whole, because every value is compared once for each level above it. The
+ * deepest field of a pod template is at depth 12.
+ */
+const deepest = 16;
+
+/**
  * The differences between two pod templates, with their values. Items of a list are matched by name if their names are
  * unique, otherwise by position. If the order of the items differs, one difference lists the names in order: a variable
  * can only refer to variables before it, and init containers run one after another. Empty if and only if the templates
  * are equal.
  */
-export function templateDifferences(before: unknown, after: unknown, path = ''): readonly TemplateDifference[] {
+export function templateDifferences(
+  before: unknown,
+  after: unknown,
+  path = '',
+  depth = 0,
+): readonly TemplateDifference[] {
   if (isDeepStrictEqual(before, after)) return [];
-  const parts = partsOf(before, after) ?? [];
+  const parts = (depth < deepest ? partsOf(before, after) : null) ?? [];
   const within = [...parts].flatMap(([part, [left, right]]) =>
-    templateDifferences(left, right, path === '' ? part.replace(/^\./, '') : path + part),
+    templateDifferences(left, right, path === '' ? part.replace(/^\./, '') : path + part, depth + 1),
   );
   const all = [...orderOf(before, after, path), ...within];
   return all.length === 0 ? [{ path, before, after }] : all;
@@ -68,8 +79,10 @@ function orderOf(before: unknown, after: unknown, path: string): readonly Templa
   return isDeepStrictEqual(one, other) ? [] : [{ path, before: one, after: other }];
 }
 
-const common = (names: readonly string[] = [], others: readonly string[] = []): readonly string[] =>
-  names.filter((name) => others.includes(name));
+function common(names: readonly string[] = [], others: readonly string[] = []): readonly string[] {
+  const both = new Set(others);
+  return names.filter((name) => both.has(name));
+}
 
 type Parts = ReadonlyMap<string, readonly [before: unknown, after: unknown]>;
 

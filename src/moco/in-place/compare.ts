@@ -1,5 +1,6 @@
-import { type Json, named, object, text } from '../../base/json.ts';
+import { type Json, named, object, objects, text } from '../../base/json.ts';
 import type { ContainerImage, InPlaceChange, InPlaceSettings } from '../../core/in-place-changes.ts';
+import { mostContainers } from '../projections.ts';
 import type { LivePod } from '../records.ts';
 import { type TemplateDifference, templateDifferences } from '../template-changes.ts';
 import { whyKept } from './metadata.ts';
@@ -28,6 +29,9 @@ export type Comparison =
   | { readonly kind: 'possible'; readonly change: InPlaceChange }
   | { readonly kind: 'impossible'; readonly reasons: readonly string[] };
 
+/** More than any update in place changes. Each is compared with every container of every member. */
+export const mostDifferences = 256;
+
 /** What one difference means: a part of the patch, nothing, or the reason why no patch is possible. */
 type Part =
   | { readonly kind: 'labels' | 'annotations'; readonly key: string; readonly value: string | null }
@@ -42,7 +46,16 @@ type Part =
  */
 export function compare(live: LivePod, templates: Templates, settings: ComparedSettings): Comparison {
   const { before, after } = templates;
+  const containers = Math.max(...[before, after].map(containersIn));
+  if (containers > mostContainers) {
+    const reason = `expected a pod template of at most ${mostContainers} containers, got ${containers}`;
+    return { kind: 'impossible', reasons: [reason] };
+  }
   const differences = differencesOf(before, after);
+  if (differences.length > mostDifferences) {
+    const reason = `expected at most ${mostDifferences} changes of the pod template, got ${differences.length}`;
+    return { kind: 'impossible', reasons: [reason] };
+  }
   const leaves = differences.map(leafOf).filter((leaf) => leaf !== null);
   const quantities = [...leaves, ...leftovers(live, after, leaves)].map((leaf) =>
     leafChange(leaf, live, after, settings),
@@ -64,6 +77,12 @@ export function compare(live: LivePod, templates: Templates, settings: ComparedS
     },
   };
 }
+
+const containersIn = ({ spec }: Json): number =>
+  [object(spec)['containers'], object(spec)['initContainers']].reduce<number>(
+    (sum, list) => sum + objects(list).length,
+    0,
+  );
 
 /** Caches differences: templates never change after they have been read, and every pass compares every member. */
 const differencesKnown = new WeakMap<Json, WeakMap<Json, readonly TemplateDifference[]>>();

@@ -34,14 +34,46 @@ export function whyKept(
 
 /** Whether an environment variable or a volume reads the key, or the scheduler uses it to choose the pod's node. */
 function isRead(spec: Json, kind: 'labels' | 'annotations', key: string): boolean {
-  const paths = [`metadata.${kind}`, `metadata.${kind}['${key}']`];
-  const isPath = (field: string, value: unknown): boolean => field === 'fieldPath' && paths.includes(String(value));
-  const { podAffinity, podAntiAffinity } = object(spec['affinity']);
-  const placement = [podAffinity, podAntiAffinity, spec['topologySpreadConstraints']];
-  return has(spec, isPath) || (kind === 'labels' && has(placement, (field, value) => field === key || value === key));
+  const { paths, placing } = readBy(spec);
+  return (
+    [`metadata.${kind}`, `metadata.${kind}['${key}']`].some((path) => paths.has(path)) ||
+    (kind === 'labels' && placing.has(key))
+  );
 }
 
-/** Whether any field of the value, at any depth, satisfies `is`. */
-const has = (within: unknown, is: (field: string, value: unknown) => boolean): boolean =>
-  (isObject(within) || Array.isArray(within)) &&
-  Object.entries(within).some(([field, value]) => is(field, value) || has(value, is));
+/** What the spec of a pod may read of its metadata. */
+interface Read {
+  /** Every `fieldPath`. */
+  readonly paths: ReadonlySet<string>;
+  /** Every text in the rules about other pods. */
+  readonly placing: ReadonlySet<string>;
+}
+
+/** A spec is searched once, and not for every key and member. It never changes after it has been read. */
+const readKnown = new WeakMap<Json, Read>();
+
+function readBy(spec: Json): Read {
+  const known = readKnown.get(spec);
+  if (known !== undefined) return known;
+  const [paths, placing] = [new Set<string>(), new Set<string>()];
+  visit(spec, (field, value) => {
+    if (field === 'fieldPath') paths.add(String(value));
+  });
+  const { podAffinity, podAntiAffinity } = object(spec['affinity']);
+  visit([podAffinity, podAntiAffinity, spec['topologySpreadConstraints']], (field, value) => {
+    placing.add(field);
+    if (typeof value === 'string') placing.add(value);
+  });
+  const read = { paths, placing };
+  readKnown.set(spec, read);
+  return read;
+}
+
+/** Visits every field of the value, at any depth. */
+function visit(within: unknown, see: (field: string, value: unknown) => void): void {
+  if (!isObject(within) && !Array.isArray(within)) return;
+  for (const [field, value] of Object.entries(within)) {
+    see(field, value);
+    visit(value, see);
+  }
+}

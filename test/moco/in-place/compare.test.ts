@@ -511,6 +511,26 @@ describe('two revisions', () => {
     });
   }
 
+  it('need a new pod beyond the limits on their size', () => {
+    const annotations = (count: number): Edit[] =>
+      Array.from({ length: count }, (_, index) => annotation(`example.com/${index}`, 'b'));
+    const settings = { metadata: ['example.com/*'] };
+    expect(updateOf({ after: annotations(256), settings }).kind).to.equal('possible');
+    expect(updateOf({ after: annotations(257), settings })).to.deep.equal(
+      needsAPod('expected at most 256 changes of the pod template, got 257'),
+    );
+    const sides =
+      (count: number): Edit =>
+      ({ spec }) => {
+        const own = spec.containers.length + spec.initContainers.length;
+        for (let index = own; index < count; index += 1) spec.containers.push({ name: `side-${index}`, image: 'a:1' });
+      };
+    expect(updateOf({ before: [sides(64)], after: [] }).kind).to.equal('possible');
+    expect(updateOf({ before: [sides(64)], after: [sides(65)] })).to.deep.equal(
+      needsAPod('expected a pod template of at most 64 containers, got 65'),
+    );
+  });
+
   it("of MOCO's own template differ by nothing from themselves with all of the API server's defaults", () => {
     const template = templateOf() as unknown as Json;
     expect(object(template['spec'])['restartPolicy']).to.equal('Always');
