@@ -72,6 +72,13 @@ export async function answer(
 export const internalError = (): WebhookAnswer =>
   failureAnswer(500, 'An internal error occurred; see the log of moco-rollout.');
 
+/** The response to a client that requests too often. */
+export const tooManyRequests = (): WebhookAnswer =>
+  failureAnswer(429, 'Expected fewer requests per second from one address; try again.', {
+    'Retry-After': '1',
+    Connection: 'close',
+  });
+
 /** Returns `undefined`, which JSON cannot represent, if the bytes are not JSON. */
 function parseJson(bytes: Buffer): unknown {
   try {
@@ -88,6 +95,7 @@ const reasons = {
   405: 'MethodNotAllowed',
   413: 'RequestEntityTooLarge',
   415: 'UnsupportedMediaType',
+  429: 'TooManyRequests',
   500: 'InternalError',
   503: 'ServiceUnavailable',
 } as const;

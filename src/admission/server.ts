@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import { limitConnections } from '../telemetry/clients.ts';
+import { ClientRates, limitClients, type Rate } from '../telemetry/clients.ts';
 import { type BindAddress, close, listen } from '../telemetry/http-server.ts';
-import { answer, bodiesLimitBytes, internalError, type WebhookAnswer } from './answer.ts';
+import { answer, bodiesLimitBytes, internalError, tooManyRequests, type WebhookAnswer } from './answer.ts';
 import { BodyBudget } from './bodies.ts';
 import { reviewers } from './mutations.ts';
 import { followTls, readTls, secureContext, type TlsSources, type WebhookLog } from './serving-tls.ts';
@@ -23,6 +23,8 @@ export interface WebhookOptions extends TlsSources {
   readonly requestTimeoutMilliseconds?: number;
   readonly keepAliveMilliseconds?: number;
   readonly certificatePollMilliseconds?: number;
+  /** A clock in milliseconds since an arbitrary moment, for the rates of clients; by default the process's own. */
+  readonly clock?: () => number;
   /** Called with each response: the status code, and how long the answer took. */
   readonly onAnswered?: (code: number, milliseconds: number) => void;
 }
@@ -40,6 +42,12 @@ export interface RunningWebhook {
 const defaultRequestTimeoutMilliseconds = 10_000;
 /** Each API server opens one connection for every review in progress, and keeps some of these connections. */
 const defaultMaxConnections = 128;
+/**
+ * The rates for one address, which all API servers may share behind a proxy. There is a review for each write of a
+ * StatefulSet by MOCO, some tens per second. A connection costs far more than a review: a TLS handshake.
+ */
+const connectionRate: Rate = { perSecond: 50, burst: 256 };
+const requestRate: Rate = { perSecond: 500, burst: 1000 };
 const defaultCertificatePollMilliseconds = 10_000;
 /**
  * Longer than the API server keeps an idle connection (Go: 90 s). So the webhook never closes a connection on which a
@@ -57,20 +65,26 @@ export async function startWebhook(options: WebhookOptions): Promise<RunningWebh
   const timeout = options.requestTimeoutMilliseconds ?? defaultRequestTimeoutMilliseconds;
   const budget = new BodyBudget(bodiesLimitBytes);
   const tls = await readTls(options);
-  const server = createServer(
-    {
-      ...secureContext(tls),
-      requestCert: tls.clientCA !== null,
-      rejectUnauthorized: tls.clientCA !== null,
-      handshakeTimeout: timeout,
-      headersTimeout: timeout,
-      requestTimeout: timeout,
-      connectionsCheckingInterval: Math.ceil(timeout / checksPerTimeout),
-      keepAliveTimeout: options.keepAliveMilliseconds ?? defaultKeepAliveMilliseconds,
-    },
-    (request, response) => void serve(request, response, budget, options),
-  );
-  limitConnections(server, options.maxConnections ?? defaultMaxConnections);
+  const server = createServer({
+    ...secureContext(tls),
+    requestCert: tls.clientCA !== null,
+    rejectUnauthorized: tls.clientCA !== null,
+    handshakeTimeout: timeout,
+    headersTimeout: timeout,
+    requestTimeout: timeout,
+    connectionsCheckingInterval: Math.ceil(timeout / checksPerTimeout),
+    keepAliveTimeout: options.keepAliveMilliseconds ?? defaultKeepAliveMilliseconds,
+  });
+  const clock = options.clock ?? (() => performance.now());
+  const limits = {
+    connections: options.maxConnections ?? defaultMaxConnections,
+    connecting: new ClientRates(clock, connectionRate),
+    requesting: new ClientRates(clock, requestRate),
+  };
+  limitClients(server, limits, (request, response, isWithinRate) => {
+    const answered = isWithinRate ? answer(request, reviewers, budget) : Promise.resolve(tooManyRequests());
+    void send(request, response, answered, options);
+  });
   const address = await listen(server, options.address, '--webhook-bind-address');
   const poll = options.certificatePollMilliseconds ?? defaultCertificatePollMilliseconds;
   const stopFollowing = followTls(options, tls, poll, options.log, (found) =>
@@ -85,16 +99,16 @@ export async function startWebhook(options: WebhookOptions): Promise<RunningWebh
   };
 }
 
-async function serve(
+async function send(
   request: IncomingMessage,
   response: ServerResponse,
-  budget: BodyBudget,
+  answering: Promise<WebhookAnswer>,
   { log, onAnswered }: WebhookOptions,
 ): Promise<void> {
   const since = performance.now();
   let answered: WebhookAnswer;
   try {
-    answered = await answer(request, reviewers, budget);
+    answered = await answering;
   } catch (error) {
     if (request.destroyed && !request.complete) return;
     log.error({ error }, 'Webhook failed to answer');

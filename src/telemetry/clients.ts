@@ -1,30 +1,67 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 
 // Limits how much of the single thread clients may use. A client is any program that can reach a port.
 
+/** What the clients of a server may use. */
+interface ClientLimits {
+  readonly connections: number;
+  /** The rates of each address. One rate can apply to both. */
+  readonly connecting: ClientRates;
+  readonly requesting: ClientRates;
+}
+
 /**
- * Limits a server to this many connections. A new connection replaces the one that has been quiet for longest. So a
- * client that connects and sends nothing, or that sends a body byte by byte, cannot keep other clients out.
+ * Limits the clients of a server. A connection beyond the limit replaces the one that has been quiet for longest. So a
+ * client that connects and sends nothing, or that sends a body byte by byte, cannot keep other clients out. A client
+ * that connects too often is disconnected. If it sends its next request before it has the previous answer, all of its
+ * connections are closed.
+ *
+ * @param serve is called for each request. `isWithinRate` is false if the client requests too often.
  */
-export function limitConnections(server: Server, limit: number): void {
+export function limitClients(
+  server: Server,
+  { connections, connecting, requesting }: ClientLimits,
+  serve: (request: IncomingMessage, response: ServerResponse, isWithinRate: boolean) => void,
+): void {
   /** The connection that has been quiet for longest is the first entry. */
   const open = new Map<string, Socket>();
+  /** Connections with a request that is not answered yet. */
+  const busy = new WeakSet<Socket>();
   const keyOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
   server.on('connection', (socket: Socket) => {
+    if (!connecting.allows(socket.remoteAddress ?? '')) {
+      socket.destroy();
+      return;
+    }
     const key = keyOf(socket);
     const [quietest] = open.values();
-    if (open.size >= limit) quietest?.destroy();
+    if (open.size >= connections) quietest?.destroy();
     open.set(key, socket);
     socket.once('close', () => {
       if (open.get(key) === socket) open.delete(key);
     });
   });
-  server.on('request', ({ socket }: { readonly socket: Socket }) => {
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    if (socket.destroyed) return;
+    const address = socket.remoteAddress ?? '';
+    if (busy.has(socket)) {
+      connecting.exhaust(address);
+      socket.destroy();
+      // Node parses all requests that a socket has received, so each of these connections could block for milliseconds.
+      for (const other of open.values()) if (other.remoteAddress === address) other.destroy();
+      return;
+    }
+    busy.add(socket);
+    response.once('close', () => busy.delete(socket));
     const key = keyOf(socket);
     const one = open.get(key);
-    if (one === undefined) return;
-    open.delete(key);
-    open.set(key, one);
+    if (one !== undefined) {
+      open.delete(key);
+      open.set(key, one);
+    }
+    serve(request, response, requesting.allows(address));
   });
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Server, Socket } from 'node:net';
-import { ClientRates, limitConnections, type Rate } from './clients.ts';
+import type { Server } from 'node:net';
+import { ClientRates, limitClients, type Rate } from './clients.ts';
 
 // A small server for probes and metrics that no client can exhaust.
 
@@ -53,34 +53,17 @@ const clientRate: Rate = { perSecond: 20, burst: 50 };
  */
 export async function startHttpServer(options: HttpServerOptions): Promise<RunningHttpServer> {
   const rates = new ClientRates(options.clock ?? (() => performance.now()), clientRate);
-  /** Connections with a request that is not answered yet. */
-  const busy = new WeakSet<Socket>();
-  const server = createServer(
-    {
-      maxHeaderSize: headerLimitBytes,
-      headersTimeout: timeoutMilliseconds,
-      requestTimeout: timeoutMilliseconds,
-      connectionsCheckingInterval: 1000,
-    },
-    (request, response) => {
-      const { socket } = request;
-      const address = socket.remoteAddress ?? '';
-      if (socket.destroyed) return;
-      if (busy.has(socket)) {
-        rates.exhaust(address);
-        socket.destroy();
-        return;
-      }
-      busy.add(socket);
-      response.once('close', () => busy.delete(socket));
-      const answered = rates.allows(address) ? answer(request, options) : Promise.resolve(tooMany);
-      void answered.then((one) => send(request, response, one));
-    },
-  );
+  const server = createServer({
+    maxHeaderSize: headerLimitBytes,
+    headersTimeout: timeoutMilliseconds,
+    requestTimeout: timeoutMilliseconds,
+    connectionsCheckingInterval: 1000,
+  });
   server.timeout = timeoutMilliseconds;
-  limitConnections(server, mostConnections);
-  server.on('connection', (socket) => {
-    if (!rates.allows(socket.remoteAddress ?? '')) socket.destroy();
+  const limits = { connections: mostConnections, connecting: rates, requesting: rates };
+  limitClients(server, limits, (request, response, isWithinRate) => {
+    const answered = isWithinRate ? answer(request, options) : Promise.resolve(tooMany);
+    void answered.then((one) => send(request, response, one));
   });
   const address = await listen(server, options.address, options.flag);
   return { address, close: () => close(server, 0) };

@@ -1,3 +1,4 @@
+import { Agent } from 'node:https';
 import type { Socket } from 'node:net';
 import { clearInterval, setInterval } from 'node:timers';
 import { expect } from 'chai';
@@ -111,5 +112,63 @@ describe('a webhook that has many clients', () => {
     await webhook.isServed();
     await closed;
     expect(sockets.filter(({ destroyed }) => !destroyed)).to.have.length(maxConnections - 1);
+  });
+});
+
+describe('a webhook whose client sends too much', () => {
+  const get = 'GET /x HTTP/1.1\r\nHost: x\r\n\r\n';
+  let webhook: ServedWebhook;
+  let answered: number;
+
+  beforeEach(async () => {
+    answered = 0;
+    webhook = await ServedWebhook.start({
+      clock: () => 0,
+      maxConnections: 256,
+      onAnswered: () => {
+        answered += 1;
+      },
+    });
+  });
+
+  afterEach(() => webhook.close());
+
+  const closeOf = (socket: Socket): Promise<unknown> => new Promise((resolve) => socket.once('close', resolve));
+
+  it('answers one request of a connection at a time, and disconnects a client that does not wait for its answer', async () => {
+    const socket = await webhook.open();
+    const closed = closeOf(socket);
+    socket.resume().write(get.repeat(5000));
+    await closed;
+    expect(answered).to.be.at.most(1);
+  });
+
+  it('closes all connections of that address, and accepts no new one at once', async () => {
+    const quiet = closeOf(await webhook.open());
+    const socket = await webhook.open();
+    socket.resume().write(get.repeat(2));
+    await quiet;
+    await closeOf(await webhook.openPlainly());
+  });
+
+  it('answers requests beyond the rate of an address with 429 and without work', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let sent = 0; sent < 1000; sent += 1) await webhook.post('', { agent, path: '/x', headers: {} });
+    const { status, body, headers } = await webhook.post(undefined, { agent });
+    agent.destroy();
+    expect([status, headers['retry-after'], headers['connection']]).to.deep.equal([429, '1', 'close']);
+    expect(JSON.parse(body)).to.deep.include({ kind: 'Status', reason: 'TooManyRequests' });
+  });
+
+  it('closes no connection for one beyond the rate of its address', async () => {
+    const quiet = await webhook.open();
+    const answer = new Promise((resolve) => {
+      quiet.once('data', (bytes: Buffer) => resolve(bytes.toString()));
+      quiet.once('close', () => resolve('closed'));
+    });
+    for (let index = 1; index < 256; index += 1) await webhook.openPlainly();
+    await closeOf(await webhook.openPlainly());
+    quiet.write(get);
+    expect(await answer).to.match(/^HTTP\/1\.1 404 /);
   });
 });

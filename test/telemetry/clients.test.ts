@@ -72,8 +72,8 @@ describe('the HTTP server and a hostile client', () => {
     await running.close();
   });
 
-  async function open(): Promise<Socket> {
-    const socket = connect(running.address.port, '127.0.0.1');
+  async function open(localAddress = '127.0.0.1'): Promise<Socket> {
+    const socket = connect({ port: running.address.port, host: '127.0.0.1', localAddress });
     sockets.push(socket);
     socket.on('error', () => {});
     await new Promise((resolve) => socket.once('connect', resolve));
@@ -120,6 +120,16 @@ describe('the HTTP server and a hostile client', () => {
     expect(statuses.indexOf(429)).to.equal(calls);
     expect(calls).to.be.within(25, 49);
     expect(statuses.at(-1)).to.equal(0);
+  });
+
+  it('closes no connection for one beyond the rate of its address', async () => {
+    const quiet = await open();
+    const answer = received(quiet);
+    for (let index = 1; index < 50; index += 1) await open();
+    for (let index = 0; index < 14; index += 1) await open(`127.0.1.${index}`);
+    expect(await received(await open())).to.equal('');
+    quiet.write(get);
+    expect(await answer).to.match(/^HTTP\/1\.1 429 /);
   });
 
   it('closes the connection that was quiet for longest for a new one', async () => {

@@ -3,6 +3,7 @@ import { Agent, createServer, get } from 'node:http';
 import { request } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
+import { connect as connectSecurely } from 'node:tls';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Task } from './client.ts';
 
@@ -34,11 +35,14 @@ const acts: { readonly [Kind in Task['kind']]: (task: Extract<Task, { kind: Kind
     }
   },
 
-  pipeline: async ({ port }) => {
+  pipeline: async ({ port, secure }) => {
     const each = 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(pipelinedRequests / pipelinedConnections);
     for (;;) {
       const ended = Array.from({ length: pipelinedConnections }, async () => {
-        const socket = connect(port, loopback).on('error', () => {});
+        const socket = secure
+          ? connectSecurely({ host: loopback, port, rejectUnauthorized: false })
+          : connect(port, loopback);
+        socket.on('error', () => {});
         socket.resume().write(each);
         numbers.push(pipelinedRequests / pipelinedConnections);
         const closed = new Promise((resolve) => socket.once('close', resolve));

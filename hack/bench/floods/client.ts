@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 /** What a client thread does: it probes the program, or floods it. */
 export type Task =
   | { readonly kind: 'probe'; readonly port: number }
-  | { readonly kind: 'pipeline'; readonly port: number }
+  | { readonly kind: 'pipeline'; readonly port: number; readonly secure: boolean }
   | { readonly kind: 'webhook'; readonly port: number; readonly body: string }
   /** The thread does not send requests. It serves them, in place of the agent of a pod. */
   | { readonly kind: 'agent'; readonly body: string };

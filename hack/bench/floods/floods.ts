@@ -81,7 +81,11 @@ const heavyWindows = (edit: number) =>
 export const floods: readonly Flood[] = [
   {
     name: 'pipelined GETs of /metrics, 8,000 at once',
-    start: async ({ metricsPort: port }) => sending({ kind: 'pipeline', port }),
+    start: async ({ metricsPort: port }) => sending({ kind: 'pipeline', port, secure: false }),
+  },
+  {
+    name: 'pipelined GETs to the webhook over TLS, 8,000 at once',
+    start: async ({ webhook }) => sending({ kind: 'pipeline', port: webhook.running.address.port, secure: true }),
   },
   {
     name: 'an agent that answers 512 KiB of hostile metrics',
