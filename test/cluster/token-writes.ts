@@ -186,6 +186,13 @@ const inContainer =
   (fields: object) =>
   ({ spec }: PreflightPod): unknown =>
     Object.assign(spec.containers[0] ?? {}, fields);
+const numbered = (count: number, one: (name: string) => object): readonly object[] =>
+  Array.from({ length: count }, (_, index) => one(`n${index}`));
+const volumesOf = (count: number, configMap: string): readonly object[] => [
+  { name: 'mysql-conf', configMap: { name: configMap } },
+  { name: 'mysql-data', emptyDir: {} },
+  ...numbered(count - 2, (name) => ({ name, configMap: { name: configMap } })),
+];
 /** It fetches images, and the new mysqld is to say its version, but for what differs. */
 const withVersion =
   (fields: object) =>
@@ -817,6 +824,21 @@ export const refused: readonly Refused[] = [
     'has the ServiceAccount of its cluster',
     'is that of the StatefulSet which exists',
   ),
+  plain(
+    'a dry run of a member with 17 owners',
+    async (place) => {
+      const pod = await successor(place, ready);
+      const metadata = pod['metadata'] as { ownerReferences: object[] };
+      const owners = [...metadata.ownerReferences, ...numbered(16, (name) => ({ ...toNothing[0], name, uid: name }))];
+      return place.client.create(
+        pods,
+        { namespace: place.namespace },
+        { ...pod, metadata: { ...metadata, ownerReferences: owners } },
+        { query: dryRun },
+      );
+    },
+    'at most 16 owners',
+  ),
   // Preflights.
   plain(
     'a preflight where none is allowed',
@@ -943,6 +965,37 @@ export const refused: readonly Refused[] = [
         'a preflight with a ConfigMap of others',
         ({ spec: { volumes } }: PreflightPod) => volumes.push({ name: 'x', configMap: { name: 'app-config' } }),
         'ConfigMaps of its cluster',
+      ],
+      // So many that the policy which compares them with the template exceeds its costs, and admits the pod.
+      [
+        'a preflight with a ConfigMap of others behind 4,000 of its own',
+        inSpec({
+          volumes: [...volumesOf(4000, 'moco-test.1'), { name: 'x', configMap: { name: 'app-config' } }],
+        }),
+        'at most 64 volumes',
+      ],
+      ['a preflight with 65 volumes', inSpec({ volumes: volumesOf(65, 'moco-test.1') }), 'at most 64 volumes'],
+      [
+        'a preflight with 65 tolerations',
+        inSpec({
+          tolerations: Array.from({ length: 65 }, (_, tolerationSeconds) => ({
+            key: 'node.kubernetes.io/unreachable',
+            operator: 'Exists',
+            effect: 'NoExecute',
+            tolerationSeconds,
+          })),
+        }),
+        '64 tolerations',
+      ],
+      [
+        'a preflight with 65 pull secrets',
+        inSpec({ imagePullSecrets: numbered(65, (name) => ({ name })) }),
+        '64 pull secrets',
+      ],
+      [
+        'a preflight with 65 mounts',
+        inContainer({ volumeMounts: numbered(65, (name) => ({ name: 'mysql-conf', mountPath: `/${name}` })) }),
+        '64 mounts',
       ],
       [
         'a preflight that ends with the words of a file',

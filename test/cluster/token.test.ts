@@ -273,7 +273,11 @@ function template(name: string, version: string, agent: string, cpu: string): ob
         },
         { name: 'agent', image: agent, resources: { limits: { cpu } } },
       ],
-      volumes: [{ name: 'mysql-conf', configMap: { name: 'moco-test.1' } }],
+      // The more volumes a template has, the more a policy costs that compares a pod with it.
+      volumes: [
+        ...Array.from({ length: 60 }, (_, index) => ({ name: `more-${index}`, configMap: { name: `more-${index}` } })),
+        { name: 'mysql-conf', configMap: { name: 'moco-test.1' } },
+      ],
     },
   };
 }
