@@ -1,9 +1,12 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { parseAllDocuments } from 'yaml';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import { policyKind } from '../../src/api/rollout-policy.ts';
 import { apiVersion, type ResourceKind } from '../../src/kube/resource.ts';
 import { configDirectory } from '../config/manifests.ts';
+import { fencesOf, root } from '../docs/markdown.ts';
 import { until } from '../support/control-plane/until.ts';
 import { accessWith, type Connected } from '../support/object-client.ts';
 import { freshNamespace, useOwnControlPlane } from './control-plane-fixture.ts';
@@ -130,6 +133,17 @@ const casesOfMany: typeof cases = {
   'to change for whom': { before: { enforced }, after: { enforced, selector }, takes: 'enforcer' },
   'to enforce nothing any more': { before: { enforced }, after: usual, takes: 'enforcer' },
   'to delete one that enforces a setting': { before: { enforced }, after: null, takes: 'enforcer' },
+};
+
+const clusterSpec = {
+  replicas: 3,
+  podTemplate: { spec: { containers: [{ name: 'mysqld', image: 'example/mysql:1' }] } },
+  volumeClaimTemplates: [
+    {
+      metadata: { name: 'mysql-data' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    },
+  ],
 };
 
 interface Created {
@@ -266,6 +280,54 @@ describe('the policies of settings', () => {
         else expect(refused).to.match(/the verb enforce .* which operator has not; ClusterRole moco-rollout-enforcer/);
       });
     }
+  });
+
+  describe('and the policy for the labels of stages, in docs/how-to/roll-out-in-stages.md,', () => {
+    before(async () => {
+      const document = await readFile(join(root, 'docs/how-to/roll-out-in-stages.md'), 'utf8');
+      const [example] = fencesOf(document).filter(({ lines }) =>
+        lines.some((line) => line.includes('labels-of-stages')),
+      );
+      const objects = parseAllDocuments(example?.lines.join('\n') ?? '').map((one) => one.toJS() as object);
+      await kubectl('apply', '-f', await controlPlane().fileOf(...objects));
+      await kubectl('create', 'clusterrole', 'clusters', '--verb=*', '--resource=mysqlclusters.moco.cybozu.com');
+      await kubectl(
+        'create',
+        'clusterrole',
+        'sequences',
+        '--verb=*',
+        '--resource=mysqlrolloutsequences.moco-rollout.io',
+      );
+      await kubectl('create', 'clusterrolebinding', 'clusters', '--clusterrole=clusters', '--user=ada', '--user=grace');
+      await kubectl('create', 'clusterrolebinding', 'sequences', '--clusterrole=sequences', '--user=grace');
+      await until('it is in force', async () =>
+        (await labelled('ada', 'tier=canary')).includes('users who may update'),
+      );
+    });
+
+    /** What the API server refuses with, when a person labels a cluster with `tier: normal`. */
+    async function labelled(person: string, ...labels: readonly string[]): Promise<string> {
+      made += 1;
+      const name = `c-${made}`;
+      const metadata = { name, namespace, labels: { tier: 'normal' } };
+      const cluster = { apiVersion: 'moco.cybozu.com/v1beta2', kind: 'MySQLCluster', metadata, spec: clusterSpec };
+      await kubectl('create', '-f', await controlPlane().fileOf(cluster));
+      return kubectl('label', '--overwrite', 'mysqlcluster', name, ...labels, `--as=${person}`).then(
+        () => '',
+        (error: Error) => error.message,
+      );
+    }
+
+    it('lets only users who may update sequences set, change and remove them', async () => {
+      for (const change of ['env=production', 'tier=canary', 'tier-']) {
+        expect(await labelled('ada', change), change).to.contain('users who may update MySQLRolloutSequences set');
+        expect(await labelled('grace', change), change).to.equal('');
+      }
+    });
+
+    it('lets every editor set other labels', async () => {
+      expect(await labelled('ada', 'team=shop', 'tier=normal')).to.equal('');
+    });
   });
 
   /** What the API server refuses with, or `null`. */
