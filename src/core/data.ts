@@ -1,6 +1,6 @@
 import { keepsRevisions } from './adoption.ts';
 import { isEarlier, opens, parseMysqlVersion } from './mysql-versions.ts';
-import type { Situation } from './situation.ts';
+import type { Member, Situation } from './situation.ts';
 import type { DataRecord, DataRecordFacts, LastRun } from './snapshot.ts';
 
 // The data of a member belong to the revision of the newest mysqld that has started on them. A revision is named after
@@ -9,6 +9,8 @@ import type { DataRecord, DataRecordFacts, LastRun } from './snapshot.ts';
 
 /** If the claim was read longer ago than this, it is read again before a decision depends on it. */
 const freshSeconds = 60;
+/** A missing claim is read again after this time, because the StatefulSet controller may create it at any time. */
+const missingSeconds = 5;
 
 const recordOf = ({ snapshot }: Situation, ordinal: number): DataRecordFacts | undefined =>
   snapshot.dataRecords.find((one) => one.ordinal === ordinal);
@@ -49,6 +51,39 @@ function isCurrent(
  */
 export const isAt = (situation: Situation, ordinal: number, revision: string): boolean =>
   dataOf(situation, ordinal)?.revision === revision;
+
+/**
+ * Whether the member has no data, so that its next pod may have any revision: it has no pod, the API server has just
+ * said that its claim does not exist, and this process has seen no mysqld of it.
+ */
+export function hasNoData(situation: Situation, ordinal: number): boolean {
+  const { missing, deadlines } = situation;
+  const known = recordOf(situation, ordinal);
+  return (
+    known?.claim === 'missing' &&
+    missing.includes(ordinal) &&
+    lastRunOf(situation, ordinal) === undefined &&
+    !deadlines.reached(known.ageSeconds, missingSeconds)
+  );
+}
+
+/**
+ * The member whose claim was created together with its pod. `null` if the claim may be older or has a record, or if
+ * this process has seen a mysqld of another revision.
+ */
+function firstOnItsData(situation: Situation, ordinal: number): Member | null {
+  const known = recordOf(situation, ordinal);
+  const member = situation.members.find((one) => one.ordinal === ordinal);
+  if (known?.claim !== 'madeForPod' || known.record !== null || member === undefined) return null;
+  const { revision } = member.facts;
+  return (lastRunOf(situation, ordinal)?.revision ?? revision) === revision ? member : null;
+}
+
+/** Whether no mysqld of another revision than this one can have started on the data of the member, if it has any. */
+export const suits = (situation: Situation, ordinal: number, revision: string): boolean =>
+  isAt(situation, ordinal, revision) ||
+  hasNoData(situation, ordinal) ||
+  firstOnItsData(situation, ordinal)?.facts.revision === revision;
 
 /** Whether the mysqld of the update revision may have started on the data of the member. */
 export function mayBeUpdated(situation: Situation, ordinal: number): boolean {
@@ -102,9 +137,14 @@ export function unreadData(situation: Situation): readonly number[] {
   const isKept = keepsRevisions(snapshot.statefulSet);
   const waiting = members.filter(({ updated }) => isKept && !updated).map(({ ordinal }) => ordinal);
   return ordinalsOf(situation).filter((ordinal) => {
-    const ageSeconds = recordOf(situation, ordinal)?.ageSeconds;
-    if (ageSeconds === undefined) return unsure.includes(ordinal) || waiting.includes(ordinal);
-    return unsure.includes(ordinal) && deadlines.reached(ageSeconds, freshSeconds);
+    const known = recordOf(situation, ordinal);
+    if (known === undefined) return unsure.includes(ordinal) || waiting.includes(ordinal);
+    const { ageSeconds, claim } = known;
+    if (!unsure.includes(ordinal)) return false;
+    const isMissing = claim === 'missing';
+    // The StatefulSet controller has created the claim since.
+    if (isMissing && members.some((member) => member.ordinal === ordinal)) return true;
+    return deadlines.reached(ageSeconds, isMissing ? missingSeconds : freshSeconds);
   });
 }
 
@@ -122,6 +162,8 @@ export function wasKilled(situation: Situation, ordinal: number): boolean {
 export interface DueRecord extends LastRun {
   /** If the claim already has a record, only `killed` is changed in that record. */
   readonly onlyKilled?: true;
+  /** If the claim already has a record, that record stays. */
+  readonly onlyFirst?: true;
 }
 
 /**
@@ -131,9 +173,29 @@ export interface DueRecord extends LastRun {
  * disappears with its pod.
  */
 export function dueRecords(situation: Situation): readonly DueRecord[] {
-  const { snapshot, policy, updateRevision } = situation;
-  const isUnderWay = isRolling(situation) || snapshot.memory.waiting !== null;
+  const { snapshot, policy } = situation;
   if (policy.mode !== 'OnDelete' || snapshot.cluster.deleting) return [];
+  return [...dueRecordsOfRuns(situation), ...dueFirstRecords(situation)];
+}
+
+/**
+ * While new pods start at the current revision, a new member also starts there. Until its mysqld works, which takes as
+ * long as a clone, only the claim can show that its data are not newer.
+ */
+function dueFirstRecords(situation: Situation): readonly DueRecord[] {
+  const { members, snapshot, currentRevision } = situation;
+  if (!keepsRevisions(snapshot.statefulSet)) return [];
+  return members.flatMap(({ ordinal, updated, facts: { revision, mysqld } }): readonly DueRecord[] => {
+    const isFirst = firstOnItsData(situation, ordinal) !== null && lastRunOf(situation, ordinal)?.worked !== true;
+    if (!isFirst || updated || revision !== currentRevision) return [];
+    const { image, version } = mysqld;
+    return [{ ordinal, revision, image, version: version?.version ?? null, worked: false, onlyFirst: true }];
+  });
+}
+
+function dueRecordsOfRuns(situation: Situation): readonly DueRecord[] {
+  const { snapshot, updateRevision } = situation;
+  const isUnderWay = isRolling(situation) || snapshot.memory.waiting !== null;
   return snapshot.lastRuns.flatMap((run): readonly DueRecord[] => {
     const { worked } = run;
     const known = recordOf(situation, run.ordinal);
@@ -155,8 +217,9 @@ export function dueRecords(situation: Situation): readonly DueRecord[] {
  * until it works, it has not changed the data.
  */
 export function recordAfter(known: DataRecord | null, due: DueRecord): DataRecord {
-  const { revision, image, version, killed, worked, onlyKilled } = due;
+  const { revision, image, version, killed, worked, onlyKilled, onlyFirst } = due;
   const end = killed ? { killed } : {};
+  if (known !== null && onlyFirst) return known;
   if (known !== null && onlyKilled) {
     return { revision: known.revision, image: known.image, version: known.version, ...end };
   }

@@ -1,5 +1,5 @@
 import { isAdopted, keepsRevisions, mayKeepRevisions } from './adoption.ts';
-import { dataOf, isAt, mayBeUpdated, mayGoBackTo } from './data.ts';
+import { dataOf, hasNoData, mayBeUpdated, mayGoBackTo, suits } from './data.ts';
 import { isVerified } from './failing-revision.ts';
 import { firstHold, isOverridden } from './gates.ts';
 import { hasNeverStarted } from './member.ts';
@@ -61,6 +61,16 @@ export const isRestoring = ({ members, snapshot: { memory } }: Situation, ordina
 };
 
 /**
+ * Whether the member has never had a pod, because the cluster is being scaled up. No step and no other client has
+ * deleted its pod, and its first pod may have any revision.
+ */
+export const isNew = (situation: Situation, ordinal: number): boolean => {
+  const { waiting, taken } = situation.snapshot.memory;
+  const isKnown = waiting?.includes(ordinal) === true || taken.some((one) => one.ordinal === ordinal);
+  return !isKnown && hasNoData(situation, ordinal);
+};
+
+/**
  * Whether an updated member comes back at its previous revision. Either a step restores the member, or another program
  * or a person has updated it and the mysqld of the update revision has never started.
  */
@@ -75,7 +85,8 @@ export function lostMembers(situation: Situation): readonly Lost[] {
       isGoing(member) && (member.updated ? isToGetBack(situation, member) : isUntaken(situation, member.ordinal)),
   );
   const absent = missing.filter(
-    (ordinal) => isRolling && (isUntaken(situation, ordinal) || isRestoring(situation, ordinal)),
+    (ordinal) =>
+      isRolling && !isNew(situation, ordinal) && (isUntaken(situation, ordinal) || isRestoring(situation, ordinal)),
   );
   return [
     ...going.map((member) => ({ ordinal: member.ordinal, member })),
@@ -132,7 +143,7 @@ export function revisionToKeep(situation: Situation, lost: readonly Lost[]): str
 
 /** Whether the member may get a pod at the revision: the pod's mysqld must not be older than the data. */
 const mayComeBackAt = (situation: Situation, ordinal: number, revision: string): boolean =>
-  isAt(situation, ordinal, revision) || (isRestoring(situation, ordinal) && mayGoBackTo(situation, ordinal, revision));
+  suits(situation, ordinal, revision) || (isRestoring(situation, ordinal) && mayGoBackTo(situation, ordinal, revision));
 
 /** Whether a pod is about to be created for a member with data that are newer than the revision. */
 export function wouldSetBack(situation: Situation, revision: string): boolean {
@@ -142,12 +153,13 @@ export function wouldSetBack(situation: Situation, revision: string): boolean {
 }
 
 /**
- * Whether the data of every member belong to the revision. Then no member can start on data newer than its own
- * revision, no matter how long new pods start at the revision, and even if this process dies meanwhile.
+ * Whether the data of every member belong to the revision, or there are none yet. Then no member can start on data
+ * newer than its own revision, no matter how long new pods start at the revision, and even if this process dies
+ * meanwhile.
  */
 export function suitsEveryMember(situation: Situation, revision: string): boolean {
   const { members, missing } = situation;
-  return [...members.map(({ ordinal }) => ordinal), ...missing].every((ordinal) => isAt(situation, ordinal, revision));
+  return [...members.map(({ ordinal }) => ordinal), ...missing].every((ordinal) => suits(situation, ordinal, revision));
 }
 
 /**
@@ -172,7 +184,8 @@ export function awaitsOwnPod(situation: Situation, lost: readonly Lost[]): boole
   const { members, missing } = situation;
   if (lost.some(({ member }) => member === null || member.facts.phase === 'Failed')) return false;
   const longest = Math.max(0, ...lost.map(({ member }) => member?.facts.terminatingForSeconds ?? 0));
-  const isOwn = (ordinal: number): boolean => !isUntaken(situation, ordinal) && !isRestoring(situation, ordinal);
+  const isOwn = (ordinal: number): boolean =>
+    !isUntaken(situation, ordinal) && !isRestoring(situation, ordinal) && !isNew(situation, ordinal);
   const goesBefore = (member: Member): boolean =>
     (member.facts.terminatingForSeconds ?? -1) >= longest && endsInTime(situation, member);
   return (
@@ -208,7 +221,8 @@ export function recreated(situation: Situation, ordinal: number): Recreated | nu
 /** Why the member cannot come back at its previous revision; `null` if it can. */
 function unkeepable(situation: Situation, lost: Lost): 'setsBack' | 'data' | 'admission' | null {
   const revision = revisionToKeep(situation, [lost]);
-  if (revision === null || dataOf(situation, lost.ordinal) === null) return 'data';
+  const isUnknown = dataOf(situation, lost.ordinal) === null && !hasNoData(situation, lost.ordinal);
+  if (revision === null || isUnknown) return 'data';
   if (wouldSetBack(situation, revision)) return 'setsBack';
   if (!suitsEveryMember(situation, revision) && !isAboutToBeCreated(situation, lost)) return 'setsBack';
   return mayKeepRevisions(situation) || keepsRevisions(situation.snapshot.statefulSet) ? null : 'admission';

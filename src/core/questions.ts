@@ -144,7 +144,8 @@ export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> }
       notes: [...one.notes, ...other.notes],
     }),
     again: {
-      before: ['restores'],
+      // New pods leave their previous revision if the data of a member are unknown, and a new claim may show more.
+      before: ['restores', 'updatesNew'],
       question: (_, __, situation) => {
         const members = unsureData(situation);
         return members.length === 0 ? null : { kind: 'data', members, notes: [] };

@@ -400,9 +400,18 @@ export interface DataRecordFacts {
    * record.
    */
   readonly record: DataRecord | null;
+  /** What the claim itself shows about the data; left out if it shows nothing. Then `record` decides alone. */
+  readonly claim?: ClaimEvidence;
   /** Seconds since the claim was read or written. */
   readonly ageSeconds: number;
 }
+
+/**
+ * `missing`: the API server said that the claim does not exist. So there are no data yet. `madeForPod`: the StatefulSet
+ * controller created the claim together with the existing pod of the member. So no mysqld of another pod has started on
+ * the data.
+ */
+export type ClaimEvidence = 'missing' | 'madeForPod';
 
 export interface LastRun extends DataRecord {
   readonly ordinal: number;

@@ -17,7 +17,14 @@ export interface ApiErrorOptions {
   readonly causes?: readonly ApiErrorCause[];
   readonly retryAfterSeconds?: number | null;
   readonly isStatus?: boolean;
+  readonly about?: ApiErrorAbout | null;
   readonly cause?: unknown;
+}
+
+/** The object that a Status is about, from its `details`: the plural of the kind, and the name. */
+export interface ApiErrorAbout {
+  readonly kind: string;
+  readonly name: string;
 }
 
 /** Why there was no answer. Used in place of the `reason` of a Status. */
@@ -53,6 +60,8 @@ export class ApiError extends Error {
    * Whether the answer is a Status, as the API server sends it. A proxy or a load balancer may send any other answer.
    */
   readonly isStatus: boolean;
+  /** `null` if the answer does not name an object. */
+  readonly about: ApiErrorAbout | null;
 
   constructor({
     status,
@@ -61,6 +70,7 @@ export class ApiError extends Error {
     causes = [],
     retryAfterSeconds = null,
     isStatus = true,
+    about = null,
     cause,
   }: ApiErrorOptions) {
     super(message, cause === undefined ? undefined : { cause });
@@ -69,6 +79,7 @@ export class ApiError extends Error {
     this.causes = causes;
     this.retryAfterSeconds = retryAfterSeconds;
     this.isStatus = isStatus;
+    this.about = about;
   }
 }
 
@@ -80,6 +91,17 @@ export const wasTooLate = (error: unknown): boolean => wasNeverSent(error) && (e
 
 /** Whether the API server itself says that there is no such object. */
 export const isNotFound = (error: unknown): boolean => isMissing(error) && (error as ApiError).isStatus;
+
+/**
+ * Whether the API server itself says that this very object does not exist. A Status without its name may come from
+ * another server, or mean the kind or the path.
+ */
+export const isNotFoundByName = (error: unknown, { kind, name }: ApiErrorAbout): boolean =>
+  error instanceof ApiError &&
+  isNotFound(error) &&
+  error.reason === 'NotFound' &&
+  error.about?.kind === kind &&
+  error.about.name === name;
 
 /**
  * Whether any server answered with status 404. The API server also answers 404 for a kind that it does not serve, and a
@@ -167,6 +189,7 @@ function errorOfStatus(
     message: `${what}: ${status} ${reason}${message === '' ? '' : `: ${message}`}`,
     causes: causesOf(details?.['causes']),
     isStatus,
+    about: aboutOf(details),
     retryAfterSeconds: seconds(headers['retry-after']) ?? seconds(details?.['retryAfterSeconds']),
   });
 }
@@ -188,6 +211,11 @@ function reasonOf(status: number): string {
     504: 'Timeout',
   };
   return reasons[status] ?? 'Unknown';
+}
+
+function aboutOf(details: Readonly<Record<string, unknown>> | undefined): ApiErrorAbout | null {
+  const { kind, name } = details ?? {};
+  return typeof kind === 'string' && typeof name === 'string' ? { kind, name } : null;
 }
 
 function causesOf(causes: unknown): readonly ApiErrorCause[] {

@@ -215,8 +215,9 @@ export function projectJob(raw: Json): JobRecord | null {
 }
 
 export function projectClaim(raw: Json): ClaimRecord {
-  const { namespace, name, uid, resourceVersion, annotations } = meta(raw);
-  return { namespace, name, uid, resourceVersion, data: parseDataRecord(text(annotations[dataAnnotation])) };
+  const { namespace, name, uid, resourceVersion, annotations, metadata } = meta(raw);
+  const createdAt = text(metadata['creationTimestamp']) ?? '';
+  return { namespace, name, uid, resourceVersion, createdAt, data: parseDataRecord(text(annotations[dataAnnotation])) };
 }
 
 export function projectNamespace(raw: Json): NamespaceRecord {

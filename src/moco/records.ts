@@ -169,6 +169,7 @@ export interface JobRecord extends ObjectRecord, Omit<BackupJobFacts, 'activeFor
 
 /** The claim of a member's data. */
 export interface ClaimRecord extends ObjectRecord {
+  readonly createdAt: string;
   /** What this program has recorded about the data, or `null`. */
   readonly data: DataRecord | null;
 }

@@ -3,7 +3,7 @@ import { allOrAbort } from '../base/delay.ts';
 import { objects as items, type Json, object, text } from '../base/json.ts';
 import { isPossibleSize } from '../core/situation.ts';
 import type { ApiClient, Call } from '../kube/api-client.ts';
-import { isForbidden, withoutRequest } from '../kube/api-error.ts';
+import { isForbidden, isNotFound, isNotFoundByName, withoutRequest } from '../kube/api-error.ts';
 import { isProvenAbsent } from '../kube/discovery.ts';
 import { mostBytesOfObject, mostValuesOfObject, pagesOf } from '../kube/list-watch.ts';
 import {
@@ -12,6 +12,7 @@ import {
   jobs,
   nodes,
   path,
+  persistentVolumeClaims,
   podDisruptionBudgets,
   pods,
   type ResourceKind,
@@ -163,17 +164,36 @@ export class ClusterReader {
    */
   async read(kind: ResourceKind, place: ResourcePlace, priority: Priority = 'disrupt'): Promise<Json | null> {
     try {
-      return await this.call<Json>({
-        method: 'GET',
-        path: path(kind, place),
-        priority,
-        mostValues: mostValuesOfObject,
-        mostBytes: mostBytesOfObject,
-      });
+      return await this.#get(kind, place, priority);
     } catch (error) {
       if (await isProvenAbsent(error, this.client, kind, this.signal)) return null;
       throw error;
     }
+  }
+
+  /**
+   * Reads a claim. Resolves to `missing` if the API server says that the claim of this name does not exist, and to
+   * `null` if it is unknown whether the claim exists, because it may not be read or the API server names no claim.
+   */
+  async readClaim(place: ResourcePlace & { readonly name: string }): Promise<Json | 'missing' | null> {
+    const { plural: kind } = persistentVolumeClaims;
+    try {
+      return await this.#get(persistentVolumeClaims, place, 'disrupt');
+    } catch (error) {
+      if (isNotFoundByName(error, { kind, name: place.name })) return 'missing';
+      if (isNotFound(error) || isForbidden(error)) return null;
+      throw error;
+    }
+  }
+
+  #get(kind: ResourceKind, place: ResourcePlace, priority: Priority): Promise<Json> {
+    return this.call<Json>({
+      method: 'GET',
+      path: path(kind, place),
+      priority,
+      mostValues: mostValuesOfObject,
+      mostBytes: mostBytesOfObject,
+    });
   }
 
   /**

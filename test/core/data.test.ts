@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { isSameRecord, recordAfter } from '../../src/core/data.ts';
 import type { DataRecord } from '../../src/core/snapshot.ts';
 import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
-import { dataRecord, member, revisionAfter, revisionBefore } from './member-builder.ts';
+import { dataRecord, type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { decideCase } from './table.ts';
 
 /** Three members that wait for the update of a paused rollout, while new pods start at the revision they have. */
@@ -73,6 +73,32 @@ describe('the claims of members that wait for the update', () => {
   it('get no note of a killed mysqld that was never seen to work: the data may be of a newer one', () => {
     const lastRun = { ...dataRecord(revisionBefore), ...killed, worked: false };
     expect(ofItsEnd(kept().members(member(1).stale().data({ lastRun, record: null })))).to.deep.equal([]);
+  });
+
+  const asksFor = (claim: 'missing' | 'madeForPod', ageSeconds: number, ...missing: readonly number[]) =>
+    asked(
+      kept()
+        .missing(...missing)
+        .members(member(2).stale().data({ record: null, claim, ageSeconds })),
+    )?.members.includes(2);
+
+  it('are read again five seconds after one did not exist, and as soon as its member has a pod', () => {
+    expect([0, 4.9, 5].map((age) => asksFor('missing', age, 2))).to.deep.equal([false, false, true]);
+    expect(asksFor('missing', 0)).to.equal(true);
+    expect([0, 59, 60].map((age) => asksFor('madeForPod', age))).to.deep.equal([false, false, true]);
+  });
+
+  it('get a note of the first pod of a new member, which no other record gives way to', () => {
+    const first = (change: (one: MemberBuilder) => MemberBuilder = (one) => one) =>
+      kept().members(change(member(1).stale()).data({ record: null, claim: 'madeForPod' }));
+    expect(noted(first())).to.deep.equal([[1, revisionBefore]]);
+    const note = asked(first())?.notes[0];
+    expect(note?.onlyFirst).to.equal(true);
+    const newer = dataRecord(revisionAfter);
+    expect(note && recordAfter(newer, note)).to.deep.equal(newer);
+    expect(note && recordAfter(null, note)).to.include({ revision: revisionBefore });
+    expect(noted(first((one) => one.updated()))).to.deep.equal([]);
+    expect(noted(first().statefulSet({ newPods: 'UpdateRevision', strategy: 'OnDelete' }))).to.deep.equal([]);
   });
 
   it('get no note before they were read, nor of a mysqld that has only started', () => {

@@ -2,7 +2,16 @@ import type { Decision, Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
 import { happenings, leavesNode } from './happenings.ts';
-import { dataRevision, everyOrdinal, keepsRevisions, setsBack, wouldBeRefused, wouldStay } from './judged-data.ts';
+import {
+  dataRevision,
+  everyOrdinal,
+  keepsRevisions,
+  opensAt,
+  restsWhilePaused,
+  setsBack,
+  wouldBeRefused,
+  wouldStay,
+} from './judged-data.ts';
 import {
   acknowledges,
   behindSince,
@@ -215,6 +224,7 @@ function ofNewPods(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step)
         if (wouldStay(snapshot, policy)) found.push('I24: a member that is held would come back updated');
         if (wouldBeRefused(snapshot, policy))
           found.push('I24: a missing member would start at a mysqld that refuses it');
+        if (restsWhilePaused(snapshot, policy)) found.push('I24: a paused rollout no longer keeps revisions');
         break;
       }
       if (comesUp(snapshot)) found.push('I24: new pods would come up at the update revision');
@@ -222,7 +232,7 @@ function ofNewPods(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step)
       if (step.lasts === 'whileHeld' && strategyKeeper === 'webhook') found.push('I24: only a webhook keeps it');
       if (
         step.lasts === 'whileHeld' &&
-        everyOrdinal(snapshot).some((ordinal) => dataRevision(snapshot, ordinal) !== current)
+        everyOrdinal(snapshot).some((ordinal) => !opensAt(snapshot, ordinal, current))
       ) {
         found.push('I24: kept at rest beside other data');
       }

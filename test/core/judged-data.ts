@@ -29,6 +29,30 @@ export function dataNoted(snapshot: ClusterSnapshot, ordinal: number): DataRecor
 export const dataRevision = (snapshot: ClusterSnapshot, ordinal: number): string | null =>
   dataNoted(snapshot, ordinal)?.revision ?? null;
 
+/**
+ * Whether a mysqld of the revision may start on the data: that was the newest one, or no other can have started, because
+ * the API server has said within five seconds that there is no claim, or made the claim together with the pod that is
+ * there.
+ */
+export function opensAt(snapshot: ClusterSnapshot, ordinal: number, revision: string | undefined): boolean {
+  if (dataRevision(snapshot, ordinal) === revision) return true;
+  const known = snapshot.dataRecords.find((one) => one.ordinal === ordinal);
+  const run = snapshot.lastRuns.find((one) => one.ordinal === ordinal);
+  const pod = snapshot.members.find((one) => one.ordinal === ordinal);
+  if (known?.claim === 'missing') return pod === undefined && run === undefined && known.ageSeconds < 5;
+  const isFirst = known?.claim === 'madeForPod' && known.record === null;
+  return isFirst && pod?.revision === revision && (run === undefined || run.revision === revision);
+}
+
+/** No step and nobody else has deleted a pod of it, for it has never had one: the cluster is being scaled up. */
+const isNew = (snapshot: ClusterSnapshot, ordinal: number): boolean => {
+  const { dataRecords, lastRuns, members, memory } = snapshot;
+  return (
+    dataRecords.some((one) => one.ordinal === ordinal && one.claim === 'missing' && one.ageSeconds < 5) &&
+    ![...lastRuns, ...members, ...memory.taken].some((one) => one.ordinal === ordinal)
+  );
+};
+
 /** Every ordinal that has a member, or should have. */
 export const everyOrdinal = ({ cluster, members }: ClusterSnapshot): readonly number[] => {
   const wanted = Number.isInteger(cluster.replicas) && cluster.replicas <= 1000 ? Math.max(0, cluster.replicas) : 0;
@@ -49,9 +73,7 @@ export function awaitsPod(snapshot: ClusterSnapshot, ordinal: number): boolean {
 
 /** A pod that is created at the revision now may be that of a member whose data are of another one, or not known. */
 export const setsBack = (snapshot: ClusterSnapshot, revision: string | undefined): boolean =>
-  everyOrdinal(snapshot).some(
-    (ordinal) => awaitsPod(snapshot, ordinal) && dataRevision(snapshot, ordinal) !== revision,
-  );
+  everyOrdinal(snapshot).some((ordinal) => awaitsPod(snapshot, ordinal) && !opensAt(snapshot, ordinal, revision));
 
 /**
  * A member that somebody has paused, pinned or kept below the partition is going, ends in its time, and would come back
@@ -61,7 +83,10 @@ export function wouldStay(snapshot: ClusterSnapshot, policy: RolloutPolicy): boo
   const { members, statefulSet, memory } = snapshot;
   if (!keepsRevisions(statefulSet) || setsBack(snapshot, statefulSet?.currentRevision)) return false;
   const isOwn = (ordinal: number): boolean =>
-    memory.waiting !== null && !memory.waiting.includes(ordinal) && awaitsPod(snapshot, ordinal);
+    memory.waiting !== null &&
+    !memory.waiting.includes(ordinal) &&
+    !isNew(snapshot, ordinal) &&
+    awaitsPod(snapshot, ordinal);
   if (everyOrdinal(snapshot).some(isOwn)) return false;
   return members.some((one) => {
     const { ordinal, revision, terminatingForSeconds: seconds, graceSeconds } = one;
@@ -89,5 +114,28 @@ export function wouldBeRefused(snapshot: ClusterSnapshot, policy: RolloutPolicy)
       !members.some((one) => one.ordinal === ordinal) &&
       memory.waiting?.includes(ordinal) !== false &&
       isRefused(snapshot, dataNoted(snapshot, ordinal)?.version ?? null),
+  );
+}
+
+/**
+ * A person has paused the rollout, new pods start at the revision of the data of every member that has data, and the
+ * rollout has nothing under way that needs another pod.
+ */
+export function restsWhilePaused(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolean {
+  const { members, statefulSet, memory, strategyKeeper } = snapshot;
+  if (!policy.paused || policy.repairWhilePaused || strategyKeeper === 'webhook') return false;
+  const current = statefulSet?.currentRevision;
+  const isStale = (one: MemberFacts): boolean => one.revision !== statefulSet?.updateRevision;
+  const isUnderWay = (one: MemberFacts): boolean =>
+    one.demotedFor !== null ||
+    (one.inPlace?.kind === 'possible' && one.inPlace.resize !== null) ||
+    (isStale(one) && goes(one) && memory.waiting?.includes(one.ordinal) === false);
+  return (
+    keepsRevisions(statefulSet) &&
+    statefulSet?.labelled === true &&
+    current !== statefulSet.updateRevision &&
+    members.some(isStale) &&
+    !members.some(isUnderWay) &&
+    everyOrdinal(snapshot).every((ordinal) => opensAt(snapshot, ordinal, current))
   );
 }

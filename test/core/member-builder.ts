@@ -8,7 +8,14 @@ import {
   notAsked,
   type Recreatable,
 } from '../../src/core/on-demand-facts.ts';
-import type { ContainerFacts, DataRecord, DataRecordFacts, LastRun, MemberFacts } from '../../src/core/snapshot.ts';
+import type {
+  ClaimEvidence,
+  ContainerFacts,
+  DataRecord,
+  DataRecordFacts,
+  LastRun,
+  MemberFacts,
+} from '../../src/core/snapshot.ts';
 
 export const revisionBefore = '5897fd84f8';
 export const revisionAfter = '7966559688';
@@ -26,6 +33,7 @@ export const mysqldAt = (version: string | null, digest = 'ab'): MysqldFacts =>
 export interface KnownData {
   readonly lastRun?: Omit<LastRun, 'ordinal'>;
   readonly record?: DataRecord | null;
+  readonly claim?: ClaimEvidence;
   readonly ageSeconds?: number;
 }
 
@@ -431,6 +439,7 @@ export class MemberBuilder {
     const ownVersion = mysqld && { version: mysqld.version?.version ?? null };
     const {
       record,
+      claim,
       ageSeconds = 0,
       lastRun,
     } = known ?? {
@@ -438,7 +447,7 @@ export class MemberBuilder {
     };
     return {
       lastRuns: lastRun === undefined ? [] : [{ ordinal, ...lastRun }],
-      dataRecords: record === undefined ? [] : [{ ordinal, record, ageSeconds }],
+      dataRecords: record === undefined ? [] : [{ ordinal, record, ...(claim && { claim }), ageSeconds }],
     };
   }
 

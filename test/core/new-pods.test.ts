@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import type { HoldRule, Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
+import type { ClusterFacts } from '../../src/core/snapshot.ts';
 import { appeared, type ClusterBuilder, cluster, three } from './cluster-builder.ts';
-import { dataRecord, member, revisionAfter, revisionBefore } from './member-builder.ts';
+import { dataRecord, type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { decideCase, updatesInPlace } from './table.ts';
 
 type Does = 'nothing' | 'keeps while held' | 'keeps until created' | 'updates new pods' | `${string} ${string}`;
@@ -205,6 +206,127 @@ describe('new pods while no member works at the update revision', () => {
       'Paused',
       { mode: 'Partition', paused: true },
     ),
+  });
+});
+
+/** The cluster is scaled from three members to five, of which 3 and 4 have no pod yet, and the rollout keeps revisions. */
+const scaledTo = (five: Partial<ClusterFacts>, newMember: (ordinal: number) => MemberBuilder, setReplicas = 5) =>
+  cluster(5)
+    .templateChanged()
+    .missing(3, 4)
+    .members(newMember(3), newMember(4))
+    .but({ strategyKeeper: 'policy' })
+    .memory({ waiting: [0, 1, 2] })
+    .mysqlCluster(five)
+    .statefulSet({ replicas: setReplicas })
+    .keepingRevisions()
+    .statefulSet({ partition: setReplicas });
+const withoutClaim = (ordinal: number) => member(ordinal).data({ record: null, claim: 'missing' });
+const asked = { generation: 3, reconciledGeneration: 2 };
+
+describe('new pods of a cluster that is scaled up while its rollout is held', () => {
+  const scaled = (newMember = withoutClaim) => scaledTo({}, newMember);
+  const created = (change: (one: MemberBuilder) => MemberBuilder) =>
+    scaled((ordinal) => change(member(ordinal).stale().starting())).missing();
+  const started = { lastRun: { ...dataRecord(revisionBefore), worked: false } };
+  play({
+    'still start at the current revision before MOCO has changed the StatefulSet': when(
+      scaledTo(asked, withoutClaim, 3),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'still start at the current revision before the first claim of a new member exists': when(
+      scaled(),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'do so outside of the maintenance windows': when(scaled().maintenance([[3600, 7200]]), 'nothing', 'MemberMissing'),
+    'do so while another client deletes the pod of an old member': when(
+      scaled().members(member(1).stale().terminating()),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'begin to do so for an old member whose pod another client deletes': when(
+      scaled()
+        .members(member(1).stale().terminating())
+        .statefulSet({ newPods: 'UpdateRevision', strategy: 'OnDelete', partition: null }),
+      'keeps until created',
+      'Paused',
+      paused,
+    ),
+    'begin to do so while a new member has no pod yet': when(
+      scaled().statefulSet({ newPods: 'UpdateRevision', strategy: 'OnDelete', partition: null }),
+      'keeps while held',
+      'Paused',
+      paused,
+    ),
+    'do so while a new member clones whose claim was created with its pod': when(
+      created((one) => one.data({ ...started, record: null, claim: 'madeForPod' })),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'do so while the claim of a new member has a record, and its pod has gone': when(
+      scaled((ordinal) => member(ordinal).data({ ...started, record: dataRecord(revisionBefore) })),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'start at the update revision while the claim of a new member may be older than its pod': when(
+      created((one) => one.data({ ...started, record: null })),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'start at the update revision while a new member runs at it': when(
+      scaled((ordinal) => member(ordinal).updated().starting().data({ record: null, claim: 'madeForPod' })).missing(),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'start at the update revision before the claims of new members are read': when(
+      scaled((ordinal) => member(ordinal).dataUnknown()),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'start at the update revision while the claim of a new member exists without a record': when(
+      scaled((ordinal) => member(ordinal).data({ record: null })),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'start at the update revision if it was too long ago that the claim did not exist': when(
+      scaled((ordinal) => member(ordinal).data({ record: null, claim: 'missing', ageSeconds: 5 })),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'start at the update revision if a mysqld has run since the claim did not exist': when(
+      scaled((ordinal) =>
+        member(ordinal).data({
+          lastRun: { ...dataRecord(revisionAfter), worked: false },
+          record: null,
+          claim: 'missing',
+        }),
+      ),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'start at the update revision again once nothing holds the rollout': when(
+      created((one) => one.data(revisionBefore).stale()).members(member(3).stale(), member(4).stale()),
+      'updates new pods',
+      null,
+    ),
+  });
+
+  it('show no member without data as one whose pod somebody has deleted', () => {
+    const { members } = decideCase({ given: scaled(), settings: paused });
+    expect(members.map(({ recreated }) => recreated ?? null)).to.deep.equal([null, null, null, null, null]);
   });
 });
 

@@ -7,6 +7,7 @@ import type { KnownNodes } from '../../controller/facts/known-nodes.ts';
 import { memberName } from '../../controller/facts/member-name.ts';
 import { collectFacts, type Dependencies, type ObservedFacts } from '../../controller/pass/collect-facts.ts';
 import { newMemory } from '../../controller/pass/memory.ts';
+import type { KnownRecord } from '../../controller/questions/data.ts';
 import { readInPlace } from '../../controller/questions/in-place.ts';
 import { type InPlaceReadings, nothingReadInPlace } from '../../controller/questions/in-place-facts.ts';
 import { RecentNodes } from '../../controller/questions/recent-nodes.ts';
@@ -16,7 +17,7 @@ import type { MysqldFacts } from '../../core/mysql-versions.ts';
 import { versionWarnings } from '../../core/mysqld-data.ts';
 import { defaultPolicy } from '../../core/policy.ts';
 import { obstacles } from '../../core/rules/recreatable.ts';
-import { survey } from '../../core/situation.ts';
+import { isPossibleSize, survey } from '../../core/situation.ts';
 import {
   jobs,
   namespaces,
@@ -25,6 +26,7 @@ import {
   type ResourceKind,
 } from '../../kube/resource.ts';
 import { nameOf, type Stored } from '../../kube/store.ts';
+import { dataClaimOf } from '../../moco/data-record.ts';
 import { differentBuilds, explainBuilds } from '../../moco/mysqld-builds.ts';
 import { clusterKind, statefulSetName } from '../../moco/names.ts';
 import { usualSigns } from '../../moco/node-maintenance.ts';
@@ -120,8 +122,29 @@ export async function observeIfExists(
   const context = { api, world, mayLackNodes: true, mayLackCreate: true, nodes, knownNodes: nodes };
   const nothing = { members: new Map() };
   const reading = change === null ? readRecreatable(objects.pods, objects, nothing, context) : Promise.resolve(nothing);
-  const recreatable = (await orLeaveOut(persistentVolumeClaims, reading))?.members ?? null;
-  return { rollout, unread, observe: await observer(session, objects, rollout, sources, recreatable, nodes) };
+  const [recreatable, dataless] = await Promise.all([
+    orLeaveOut(persistentVolumeClaims, reading),
+    membersWithoutClaim(session, objects),
+  ]);
+  const members = recreatable?.members ?? null;
+  return { rollout, unread, observe: await observer(session, objects, rollout, sources, members, nodes, dataless) };
+}
+
+/** The ordinals of the members that have neither a pod nor a claim, for example because the cluster is scaled up. */
+async function membersWithoutClaim(
+  { api }: Session,
+  { cluster: { namespace, name, replicas }, pods }: ClusterObjects,
+): Promise<readonly number[]> {
+  const ordinals = Array.from({ length: isPossibleSize(replicas) ? replicas : 0 }, (_, ordinal) => ordinal);
+  const found = await Promise.all(
+    ordinals
+      .filter((ordinal) => !pods.some((pod) => pod.ordinal === ordinal))
+      .map(async (ordinal) => {
+        const claim = await api.readClaim({ namespace, name: dataClaimOf(`${statefulSetName(name)}-${ordinal}`) });
+        return claim === 'missing' ? [ordinal] : [];
+      }),
+  );
+  return found.flat();
 }
 
 /**
@@ -135,10 +158,11 @@ export async function observer(
   sources: SourcesOf,
   recreatable: ReadonlyMap<string, KnownRecreatable> | null = null,
   knownNodes?: KnownNodes,
+  dataless: readonly number[] = [],
 ): Promise<ClusterObservation['observe']> {
   const seen = factsOf(objects, rollout, sources, world);
   const inPlace = await readInPlace(seen, nothingReadInPlace, api, world, 'haveImages');
-  return (assumed) => factsOf(objects, rollout, sources, world, assumed, inPlace, recreatable, knownNodes);
+  return (assumed) => factsOf(objects, rollout, sources, world, assumed, inPlace, recreatable, knownNodes, dataless);
 }
 
 /** Says which members could not be recreated, and why. */
@@ -186,6 +210,7 @@ export function factsOf(
   inPlace: InPlaceReadings = nothingReadInPlace,
   recreatable: ReadonlyMap<string, KnownRecreatable> | null = null,
   knownNodes: KnownNodes = new RecentNodes(world),
+  dataless: readonly number[] = [],
 ): ObservedFacts {
   const { pods, statefulSet } = objects;
   const { strategy, updatesInPlace, nodeMaintenance, settings = {} } = rollout?.status ?? {};
@@ -236,8 +261,8 @@ export function factsOf(
     },
   };
   const assumedRollout = rollout && { ...rollout, spec: { ...rollout.spec, ...assumed } };
-  // This function does not read claims. It assumes that they agree with the pods or, for a member with a mysqld that
-  // has not started, with the other members.
+  // This function does not read the records on claims. It assumes that they agree with the pods or, for a member with a
+  // mysqld that has not started, with the other members.
   const { lastRuns } = collectFacts(objects, assumedRollout, known, dependencies).snapshot;
   const earlier = lastRuns.find((one) => one.revision !== revision);
   const data = new Map(
@@ -246,10 +271,15 @@ export function factsOf(
       const { image = null, version = null } = lastRuns.find((one) => one.ordinal === ordinal) ?? earlier ?? {};
       const killed = rollout?.status?.members?.find((one) => one.ordinal === ordinal)?.data?.killed === true;
       const record = { revision: pod.revision, image, version, ...(killed && { killed }) };
-      return [ordinal, { record, atMilliseconds, refusedAtMilliseconds: null }] as const;
+      return [ordinal, { record, claim: null, atMilliseconds, refusedAtMilliseconds: null }] as const;
     }),
   );
-  const withData = { ...known, answers: { ...known.answers, data } };
+  const none = { record: null, claim: 'missing', atMilliseconds, refusedAtMilliseconds: null } as const;
+  const withNone = new Map<number, KnownRecord>([
+    ...data,
+    ...dataless.map((ordinal): readonly [number, KnownRecord] => [ordinal, none]),
+  ]);
+  const withData = { ...known, answers: { ...known.answers, data: withNone } };
   return collectFacts(objects, assumedRollout, withData, dependencies);
 }
 

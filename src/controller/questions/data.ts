@@ -1,10 +1,12 @@
+import { milliseconds } from '../../base/json.ts';
 import { type DueRecord, isSameRecord, recordAfter } from '../../core/data.ts';
-import type { DataRecord } from '../../core/snapshot.ts';
-import { ApiError, isForbidden } from '../../kube/api-error.ts';
+import type { ClaimEvidence, DataRecord } from '../../core/snapshot.ts';
+import { ApiError } from '../../kube/api-error.ts';
 import { persistentVolumeClaims } from '../../kube/resource.ts';
 import { dataClaimOf } from '../../moco/data-record.ts';
 import { statefulSetName } from '../../moco/names.ts';
 import { projectClaim } from '../../moco/projections.ts';
+import type { ClaimRecord, PodRecord } from '../../moco/records.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { Asking, Row } from './asking.ts';
@@ -13,12 +15,16 @@ import type { Asking, Row } from './asking.ts';
 // needed.
 
 /** The record on a claim, and the time on the monotonic clock at which it was read. */
-interface KnownRecord {
+export interface KnownRecord {
   readonly record: DataRecord | null;
+  readonly claim: KnownClaim;
   readonly atMilliseconds: number;
   /** When the API server last refused to store the record, or `null`. */
   readonly refusedAtMilliseconds: number | null;
 }
+
+/** `missing` if the API server said that the claim does not exist, `null` if it is unknown whether it exists. */
+type KnownClaim = Pick<ClaimRecord, 'createdAt'> | 'missing' | null;
 
 /** The records by ordinal. */
 type KnownRecords = ReadonlyMap<number, KnownRecord>;
@@ -28,8 +34,8 @@ const refusedMilliseconds = 30_000;
 
 /** Reads the records on claims, and adds what is missing in them. */
 export const data: Row<'data', KnownRecords, { readonly dataRecords: ClusterDataRecords }> = {
-  asks: 'the API server: the claims of members whose mysqld this process has not seen working. It also records on claims which mysqld has used their data',
-  lasts: '60 s',
+  asks: 'the API server: the claims of members whose mysqld this process has not seen working, and whether they exist. It also records on claims which mysqld has used their data',
+  lasts: '60 s, 5 s if the claim does not exist',
   silence: 'no step in this pass. Without the right to read claims, nothing is known about the data',
   initial: new Map(),
   ask: async ({ members, notes }, asking, before) => {
@@ -49,12 +55,19 @@ export const data: Row<'data', KnownRecords, { readonly dataRecords: ClusterData
     ]);
     return read.size === 0 && noted.length === 0 ? null : new Map([...before, ...read, ...noted]);
   },
-  facts: (known, { nowMilliseconds }) => ({
-    dataRecords: [...known].map(([ordinal, { record, atMilliseconds }]) => ({
-      ordinal,
-      record,
-      ageSeconds: (nowMilliseconds - atMilliseconds) / 1000,
-    })),
+  facts: (known, { nowMilliseconds, objects }) => ({
+    dataRecords: [...known].map(([ordinal, { record, claim, atMilliseconds }]) => {
+      const evidence = evidenceOf(
+        claim,
+        objects.pods.find((pod) => pod.ordinal === ordinal),
+      );
+      return {
+        ordinal,
+        record,
+        ...(evidence && { claim: evidence }),
+        ageSeconds: (nowMilliseconds - atMilliseconds) / 1000,
+      };
+    }),
   }),
   confirm: {
     order: 'withObjects',
@@ -85,7 +98,21 @@ const placeOf = ({ observed }: Pick<Asking, 'observed'>, ordinal: number) => {
   return { namespace, name: dataClaimOf(`${statefulSetName(name)}-${ordinal}`) };
 };
 
-/** Rejects with `ApiError`. The result has no entry for a claim that does not exist. */
+/**
+ * The StatefulSet controller creates the claims of a member right before its pod, and timestamps have whole seconds. No
+ * mysqld of another pod can have started, and its pod gone, within that time.
+ */
+const togetherMilliseconds = 1000;
+
+function evidenceOf(claim: KnownClaim, pod: Pick<PodRecord, 'createdAt'> | undefined): ClaimEvidence | null {
+  if (claim === 'missing') return claim;
+  if (claim === null || pod === undefined) return null;
+  const [claimAt, podAt] = [milliseconds(claim.createdAt), milliseconds(pod.createdAt)];
+  if (claimAt === null || podAt === null) return null;
+  return podAt >= claimAt && podAt - claimAt <= togetherMilliseconds ? 'madeForPod' : null;
+}
+
+/** Rejects with `ApiError`. */
 async function readRecords(
   ordinals: readonly number[],
   asking: Omit<Asking, 'api'>,
@@ -96,14 +123,10 @@ async function readRecords(
   const records = await Promise.all(
     ordinals.map(async (ordinal): Promise<readonly [number, KnownRecord]> => {
       const refusedAtMilliseconds = before.get(ordinal)?.refusedAtMilliseconds ?? null;
-      try {
-        const claim = await api.read(persistentVolumeClaims, placeOf(asking, ordinal));
-        const record = claim === null ? null : projectClaim(claim).data;
-        return [ordinal, { record, atMilliseconds, refusedAtMilliseconds }];
-      } catch (error) {
-        if (!isForbidden(error)) throw error;
-        return [ordinal, { record: null, atMilliseconds, refusedAtMilliseconds }];
-      }
+      const raw = await api.readClaim(placeOf(asking, ordinal));
+      const claim = raw === null || raw === 'missing' ? raw : projectClaim(raw);
+      const record = claim === null || claim === 'missing' ? null : claim.data;
+      return [ordinal, { record, claim, atMilliseconds, refusedAtMilliseconds }];
     }),
   );
   return new Map(records);
@@ -120,9 +143,10 @@ async function noteRecord(due: DueRecord, asking: Asking<ClusterApi>): Promise<r
   const atMilliseconds = world.monotonic();
   const place = placeOf(asking, ordinal);
   let known: DataRecord | null = null;
+  let claim: ClaimRecord | null = null;
   try {
     const raw = await api.read(persistentVolumeClaims, place);
-    const claim = raw === null ? null : projectClaim(raw);
+    claim = raw === null ? null : projectClaim(raw);
     known = claim?.data ?? null;
     const record = recordAfter(known, due);
     if (claim !== null && !isSameRecord(known, record)) {
@@ -130,13 +154,14 @@ async function noteRecord(due: DueRecord, asking: Asking<ClusterApi>): Promise<r
       known = record;
     }
     const isMissing = claim === null;
-    return [ordinal, { record: known, atMilliseconds, refusedAtMilliseconds: isMissing ? atMilliseconds : null }];
+    const refusedAtMilliseconds = isMissing ? atMilliseconds : null;
+    return [ordinal, { record: known, claim, atMilliseconds, refusedAtMilliseconds }];
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     log.warn(
       { cluster: key, claim: place.name, error: error.message },
       "Failed to record the version of a member's mysqld on its claim",
     );
-    return [ordinal, { record: known, atMilliseconds, refusedAtMilliseconds: atMilliseconds }];
+    return [ordinal, { record: known, claim, atMilliseconds, refusedAtMilliseconds: atMilliseconds }];
   }
 }

@@ -10,6 +10,7 @@ import {
   createdWhileHeld,
   isAboutToBeCreated,
   isGoing,
+  isNew,
   isRestoring,
   isUntaken,
   keptBecause,
@@ -70,8 +71,8 @@ function bringsNow(situation: Situation, { candidate, hold }: NextStep): boolean
 }
 
 /**
- * Whether the hold may last, no step is in progress, and the data of every member belong to one earlier revision. Then
- * no member could start on data newer than its own revision.
+ * Whether the hold may last, no step is in progress, and the data of every member that has data belong to one earlier
+ * revision. Then no member could start on data newer than its own revision.
  */
 function isHeldAtRest(situation: Situation, { hold }: NextStep): boolean {
   const { members, snapshot } = situation;
@@ -88,7 +89,8 @@ function isHeldAtRest(situation: Situation, { hold }: NextStep): boolean {
 function isUnderWay(situation: Situation): boolean {
   const { members, missing } = situation;
   const failing = failingMember(situation)?.member;
-  const isAwaited = (ordinal: number): boolean => ordinal !== failing && !isUntaken(situation, ordinal);
+  const isAwaited = (ordinal: number): boolean =>
+    ordinal !== failing && !isUntaken(situation, ordinal) && !isNew(situation, ordinal);
   return (
     isBringing(situation) ||
     missing.some(isAwaited) ||

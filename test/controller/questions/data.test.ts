@@ -1,9 +1,12 @@
 import { expect } from 'chai';
-import { persistentVolumeClaims } from '../../../src/kube/resource.ts';
+import { timestampOf } from '../../../src/base/json.ts';
+import { ApiError } from '../../../src/kube/api-error.ts';
+import { persistentVolumeClaims, pods } from '../../../src/kube/resource.ts';
 import { dataRecordText } from '../../../src/moco/data-record.ts';
 import { dataAnnotation } from '../../../src/moco/names.ts';
+import { answer } from '../../kube/fake-world.ts';
 import { Bench, member, type Process, passes } from '../bench.ts';
-import { revisionAfter, revisionBefore } from '../moco-objects.ts';
+import { pod, revisionAfter, revisionBefore } from '../moco-objects.ts';
 import { heldByMoco, type Patch, type Write } from '../object-server.ts';
 
 const claimOf = (ordinal: number): string => `mysql-data-${member(ordinal)}`;
@@ -143,5 +146,83 @@ describe('the revision of the data of a member', () => {
     for (let time = 0; time < 50; time += 1) forbidden.server.refuse('GET', claimPath, 403, 'Forbidden');
     await forbidden.start().work();
     expect(forbidden.steps).to.deep.equal(['keepRevisions', 'setStrategy']);
+  });
+});
+
+describe('a member without a claim', () => {
+  const lost = async (): Promise<Bench> => {
+    const bench = await lostWhileKept();
+    bench.server.remove(persistentVolumeClaims, claimOf(2));
+    return bench;
+  };
+
+  it('has no data, and comes back at the current revision', async () => {
+    const bench = await lost();
+    await bench.start().work();
+    expect(bench.steps).to.deep.equal(['keepRevisions']);
+  });
+
+  const others: Readonly<Record<string, object>> = {
+    'names no object': {},
+    'names another claim': { details: { kind: 'persistentvolumeclaims', name: claimOf(1) } },
+    'names another kind': { details: { kind: 'namespaces', name: claimOf(2) } },
+  };
+  for (const [sentence, more] of Object.entries(others)) {
+    it(`is not shown by an answer 404 that ${sentence}`, async () => {
+      const bench = await lost();
+      for (let time = 0; time < 50; time += 1) bench.server.refuse('GET', claimPath, 404, 'NotFound', more);
+      await bench.start().work();
+      expect(bench.steps).to.deep.equal(['keepRevisions', 'setStrategy']);
+    });
+  }
+
+  it('is not shown by an answer 404 of a proxy, after which nothing is written', async () => {
+    const bench = await lost();
+    for (let time = 0; time < 50; time += 1) bench.server.script('GET', claimPath, () => answer(404, 'no such page'));
+    const failed = await bench
+      .start()
+      .turn()
+      .catch((error: unknown) => error);
+    expect(failed).to.be.instanceOf(ApiError);
+    expect(bench.steps).to.deep.equal(['keepRevisions']);
+  });
+});
+
+describe('a cluster that is scaled up while its rollout is paused', () => {
+  /** From three members to five, of which the two new ones get claims that are so many seconds old, and then pods. */
+  async function scaledUp(claimSeconds: number): Promise<Bench> {
+    const bench = new Bench();
+    bench.server.admit = heldByMoco;
+    bench.setting({ paused: true });
+    const program = await bench.started();
+    bench.changeCluster({ spec: { replicas: 5 } });
+    await passes(bench, program, 3);
+    expect(bench.steps).to.deep.equal(['keepRevisions']);
+    // Admission keeps the partition at the number of replicas.
+    bench.changeStatefulSet({
+      spec: { replicas: 5, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 5 } } },
+    });
+    for (const ordinal of [3, 4]) {
+      const creationTimestamp = timestampOf(bench.world.wall() - claimSeconds * 1000);
+      bench.server.create(persistentVolumeClaims, { metadata: { name: claimOf(ordinal), creationTimestamp } });
+      bench.server.create(pods, pod(ordinal, { at: bench.now, ready: false }));
+    }
+    await passes(bench, program, 3);
+    return bench;
+  }
+
+  it('keeps revisions while the new members clone, and notes on their claims at which revision they began', async () => {
+    const bench = await scaledUp(0);
+    expect(bench.steps).to.deep.equal(['keepRevisions']);
+    expect([3, 4].map((ordinal) => (noteOf(bench, ordinal) as Patch | undefined)?.['revision'])).to.deep.equal([
+      revisionBefore,
+      revisionBefore,
+    ]);
+  });
+
+  it('does not where the claims were there long before the pods', async () => {
+    const bench = await scaledUp(60);
+    expect(bench.steps).to.deep.equal(['keepRevisions', 'setStrategy']);
+    expect(noteOf(bench, 3)).to.equal(undefined);
   });
 });

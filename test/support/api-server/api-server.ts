@@ -336,5 +336,6 @@ function conflict({ plural }: ResourceKind, { metadata }: StoredObject): ApiAnsw
 }
 
 function notFound({ kind, name }: ResourcePath): ApiAnswer {
-  return refusal(404, 'NotFound', `${kind.plural} "${name}" not found`);
+  const details = { name, kind: kind.plural, ...(kind.group !== '' && { group: kind.group }) };
+  return refusal(404, 'NotFound', `${kind.plural} "${name}" not found`, details);
 }

@@ -12,6 +12,7 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
   const moved = index !== before[c.INDEX];
   const remembersPods = world.families.has('new-pods');
   if (remembersPods) rememberPods(after, n);
+  if (remembersPods && world.families.has('scaling')) rememberClaims(after, world);
   let demoted = false;
   for (let ordinal = 0; ordinal < n; ordinal++) {
     const health = after[c.HEALTH + ordinal];
@@ -82,6 +83,13 @@ function rememberPods(after: c.Cells, replicas: number): void {
     if (updated && facts.hasRun(after, ordinal)) after[c.RAN] = (after[c.RAN] as number) | bit;
     if (!updated) after[c.RAN] = (after[c.RAN] as number) & ~bit;
     if (!updated && facts.participates(after, ordinal)) after[c.LOST] = (after[c.LOST] as number) & ~bit;
+  }
+}
+
+/** The StatefulSet controller creates a claim with the first pod, and nobody deletes it. */
+function rememberClaims(after: c.Cells, { replicas }: World): void {
+  for (let ordinal = 0; ordinal < replicas; ordinal++) {
+    if (!facts.isMissing(after, ordinal)) after[c.BORN] = (after[c.BORN] as number) | (1 << ordinal);
   }
 }
 

@@ -387,6 +387,10 @@ export const TOOK = cell('pods', of('new-pods'));
 export const BACK = cell('pods', of('new-pods'));
 /** Members whose mysqld has run at the update revision, on the data that they have, as bits. */
 export const RAN = cell('pods', of('new-pods'));
+/** Members that have ever had a pod, and so a claim, as bits. */
+export const BORN = cell('pods', ({ families, replicas }) =>
+  families.has('new-pods') && families.has('scaling') ? replicas : 0,
+);
 export const EARLIER = cell('none', ({ families }) => (families.has('new-pods') && families.has('template') ? 2 : 0));
 /** Those of `CREATED` whose mysqld has been seen to have started since, in whichever pod, as bits. */
 export const STARTED = cell('memory', of('new-pods'), asBits('noted as started since'));

@@ -188,6 +188,10 @@ export function dataOf(cells: c.Cells, ordinal: number, { families }: World): nu
   return families.has('template') ? null : 0;
 }
 
+/** It has never had a pod: there is no claim, and there are no data. */
+export const isUnborn = (cells: c.Cells, ordinal: number, { families }: World): boolean =>
+  families.has('scaling') && isMissing(cells, ordinal) && !has(cells[c.BORN], ordinal);
+
 /** mysqld of this pod has run. */
 export function hasRun(cells: c.Cells, ordinal: number): boolean {
   switch (healthOf(cells, ordinal)) {

@@ -26,7 +26,7 @@ export function isHeld(cells: c.Cells, ordinal: number, world: World): boolean {
 
 /** Its pod is going or gone, no step of the rollout has taken it, and it is to come back as what it was. */
 export function isLost(cells: c.Cells, ordinal: number, world: World): boolean {
-  if (!facts.isGoing(cells, ordinal)) return false;
+  if (!facts.isGoing(cells, ordinal) || facts.isUnborn(cells, ordinal, world)) return false;
   if (has(cells[c.BACK], ordinal)) return true;
   return isStale(cells, ordinal) && !has(cells[c.TOOK], ordinal) && isHeld(cells, ordinal, world);
 }
@@ -42,11 +42,15 @@ export function isUpdatedGone(cells: c.Cells, ordinal: number): boolean {
 
 /** Another pod of it is about to be created, and its mysqld may not open the data if it is of that revision. */
 const isSetBackBy = (cells: c.Cells, ordinal: number, revision: number, world: World): boolean =>
-  isAwaited(cells, ordinal) && facts.dataOf(cells, ordinal, world) !== revision;
+  isAwaited(cells, ordinal) && !isAt(cells, ordinal, revision, world);
+
+/** Its data are of the revision, or it has none yet. */
+const isAt = (cells: c.Cells, ordinal: number, revision: number | undefined, world: World): boolean =>
+  facts.isUnborn(cells, ordinal, world) || facts.dataOf(cells, ordinal, world) === revision;
 
 /** The data of every member are of the current revision. */
 const suitsEveryMember = (cells: c.Cells, world: World): boolean =>
-  ordinals(world).every((one) => facts.dataOf(cells, one, world) === cells[c.CURRENT]);
+  ordinals(world).every((one) => isAt(cells, one, cells[c.CURRENT], world));
 
 /** It comes back at the revision that it had, or at another one than the update revision if a restore has taken it. */
 export function comesBack(cells: c.Cells, ordinal: number): boolean {
@@ -137,10 +141,24 @@ function isRestorable(cells: c.Cells, ordinal: number, world: World): boolean {
 /** Nobody's revision is kept by making the update revision the current one. */
 const promotesTooEarly = ({ promotes }: Verdict, cells: c.Cells, world: World): boolean =>
   promotes === revisionName(cells[c.TARGET] as number) &&
-  ordinals(world).some((one) => isStale(cells, one) && !has(cells[c.TOOK], one));
+  ordinals(world).some((one) => isStale(cells, one) && !has(cells[c.TOOK], one) && !facts.isUnborn(cells, one, world));
+
+/**
+ * A person has paused the rollout, and new pods come up at the revision of all data that there are. Whoever is to have
+ * another pod next is no member that a step has taken, and no demotion waits.
+ */
+function restsWhilePaused(cells: c.Cells, world: World): boolean {
+  const isKept = cells[c.NEW_PODS] === c.NewPods.Kept && cells[c.CURRENT] !== cells[c.TARGET];
+  if (!isKept || cells[c.PAUSED] !== 1 || world.keeper === 'webhook' || !facts.isObserved(cells)) return false;
+  const isThere = (one: number): boolean => isStale(cells, one) && !facts.isMissing(cells, one);
+  const isUnderWay = (one: number): boolean =>
+    facts.isDemoted(cells, one) || (isAwaited(cells, one) && has(cells[c.TOOK], one));
+  return suitsEveryMember(cells, world) && ordinals(world).some(isThere) && !ordinals(world).some(isUnderWay);
+}
 
 export function judgeNewPods(verdict: Verdict, cells: c.Cells, world: World): 'lost' | 'back' | null {
   if (!keepsLost(verdict, cells, world) || promotesTooEarly(verdict, cells, world)) return 'lost';
+  if (verdict.newPods === 'UpdateRevision' && restsWhilePaused(cells, world)) return 'lost';
   return setsNobodyBack(verdict, cells, world) ? null : 'back';
 }
 

@@ -117,6 +117,8 @@ export const situationsOfLostMembers: Readonly<Record<string, Situation>> = {
     isPaused,
     hasNotBegun,
   ),
+  'a member is lost while the cluster is scaled up and paused, and comes back as what it was': (cells, world) =>
+    someHeld(isKept, isPaused)(cells, world) && someHeld(facts.isUnborn)(cells, world),
   'a member that is lost while the revision fails comes back as what it was': someHeld(isKept, revisionFails),
   'a pinned member that is lost comes back as what it was': someHeld(isKept, isVerified, isPinned),
   'a member below the partition that is lost comes back as what it was': someHeld(isKept, isVerified, isBelowPartition),

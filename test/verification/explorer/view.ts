@@ -7,6 +7,7 @@ import type {
   BackupJobFacts,
   ClusterSnapshot,
   ContainerFacts,
+  DataRecordFacts,
   LastRun,
   MaintenanceFacts,
   MemberFacts,
@@ -317,7 +318,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
     backupJobs: around[c.BACKUP] === c.Backup.None ? [] : [backupJob],
     backupsUnreadable: null,
     lastRuns: lastRunsOf(pods, world),
-    dataRecords: [],
+    dataRecords: claimsWanting(pods, world),
     memory: {
       verified: around[c.VERIFIED] === 1,
       failing: null,
@@ -365,9 +366,17 @@ function lastRunsOf(pods: c.Cells, world: World): readonly LastRun[] {
   const isTracked = world.families.has('new-pods');
   return Array.from({ length: world.replicas }, (_, ordinal) => ordinal).flatMap((ordinal): readonly LastRun[] => {
     const revision = isTracked ? facts.dataOf(pods, ordinal, world) : (pods[c.REVISION + ordinal] as number);
-    if (revision === null) return [];
+    if (revision === null || (isTracked && facts.isUnborn(pods, ordinal, world))) return [];
     return [{ ordinal, revision: revisionName(revision), image: null, version: '8.4.8', worked: true }];
   });
+}
+
+/** What the API server says of the claims that no pod has needed yet. */
+function claimsWanting(pods: c.Cells, world: World): readonly DataRecordFacts[] {
+  if (!world.families.has('new-pods')) return [];
+  return Array.from({ length: world.replicas }, (_, ordinal) => ordinal).flatMap((ordinal) =>
+    facts.isUnborn(pods, ordinal, world) ? [{ ordinal, record: null, claim: 'missing' as const, ageSeconds: 0 }] : [],
+  );
 }
 
 /** Where nothing is remembered of members, a step has taken each: nobody's revision is kept. */

@@ -139,6 +139,7 @@ export function beginnings(world: World): readonly c.Cells[] {
       if (has('new-pods')) {
         cells[c.CURRENT] = { old: 0, updated: 1, older: c.olderRevision }[world.current];
         cells[c.WAITING] = c.bit(members) - 1;
+        if (has('scaling')) cells[c.BORN] = c.bit(members) - 1;
       }
       cells[c.OPEN] = members >= 3 ? 1 : 0;
       cells[c.COMPUTED] = 1;

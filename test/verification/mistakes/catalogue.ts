@@ -57,6 +57,10 @@ const losses = (
     settings,
   );
 
+/** The cluster gets two more members while the rollout is paused. */
+const scaledUp = (replicas: number): World =>
+  losses(replicas, { faults: 0, families: new Set<Family>(['new-pods', 'scaling']), requests: new Set(['pauses']) });
+
 /** Nodes are emptied, and nothing else goes wrong. */
 const emptying = (begins: World['begins'], settings: Parameters<typeof worldOf>[2] = {}): World =>
   worldOf(
@@ -158,6 +162,19 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'mistakes a missing record for the absence of data': {
     wrong: 'lets a member come back although it is unknown which mysqld has started on its data',
     decide: (snapshot, policy) => decide(unknownDataAsBefore(snapshot), policy),
+    snapshots: /I24: (a member goes back behind its data|kept at rest beside other data)/,
+  },
+  'takes a member without a claim for one with newer data': {
+    wrong: 'stops keeping revisions in a paused rollout as soon as the cluster is scaled up',
+    decide: (snapshot, policy) =>
+      decide({ ...snapshot, dataRecords: snapshot.dataRecords.map(({ claim: _, ...one }) => one) }, policy),
+    snapshots: /I24: a paused rollout no longer keeps revisions/,
+    explorer: { finds: 'lost', world: scaledUp(3) },
+  },
+  'believes for long that there is no claim': {
+    wrong: 'lets a member come back although its claim may have been created, and its data upgraded, since it was read',
+    decide: (snapshot, policy) =>
+      decide({ ...snapshot, dataRecords: snapshot.dataRecords.map((one) => ({ ...one, ageSeconds: 0 })) }, policy),
     snapshots: /I24: (a member goes back behind its data|kept at rest beside other data)/,
   },
   'stops keeping as soon as the kubelet ends a pod': {
