@@ -139,9 +139,9 @@ function ofBlame({ backupJobs, budgets, members, memory }: ClusterSnapshot, { ho
   const found: string[] = [];
   const shown = backupJobs.length > 0 || budgets.some(({ closed, ofMoco }) => closed && ofMoco);
   if (hold?.rule === 'BackupRunning' && !shown) found.push('a backup that nothing shows');
-  const blamed = members.find(({ ordinal }) => ordinal === failing?.member);
+  const blamed = members.filter(({ ordinal }) => ordinal === failing?.member);
   const isNew = failing?.evidence.kind !== 'earlier' && failing?.evidence.kind !== 'restored';
-  if (isNew && memory.failing === null && blamed !== undefined && endedByItsNode(blamed)) {
+  if (isNew && memory.failing === null && blamed.length > 0 && blamed.every(endedByItsNode)) {
     found.push('the revision is blamed for its node');
   }
   return found;
@@ -245,7 +245,7 @@ function ofNewPods(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step)
     case 'release':
       // From now on nothing changes the current revision, and every next pod starts at it.
       if (!comesUp(snapshot) && !keepsRevisions(statefulSet)) found.push('I24: released at an older revision');
-      if (!comesUp(snapshot) && everyOrdinal(snapshot).some((ordinal) => dataRevision(snapshot, ordinal) !== current)) {
+      if (!comesUp(snapshot) && everyOrdinal(snapshot).some((ordinal) => !opensAt(snapshot, ordinal, current))) {
         found.push('I24: released beside other data');
       }
       break;

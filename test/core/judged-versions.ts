@@ -53,11 +53,12 @@ const isNotedAsKilled = ({ dataRecords, lastRuns }: ClusterSnapshot, { ordinal, 
     (one) => one.ordinal === ordinal && one.record?.killed === true && one.record.version === mysqld.version?.version,
   ) && !lastRuns.some((one) => one.ordinal === ordinal);
 
-/** A record of another version is of a mysqld that has started on the data as well: both are taken for the data. */
-const isContradicted = ({ dataRecords }: ClusterSnapshot, { ordinal, mysqld }: MemberFacts): boolean =>
-  dataRecords.some(
-    (one) => one.ordinal === ordinal && (one.record?.version ?? null) !== (mysqld.version?.version ?? null),
-  );
+/** A mysqld of another version was recorded or seen on the data as well: both are taken for the data. */
+function isContradicted({ dataRecords, lastRuns }: ClusterSnapshot, { ordinal, mysqld }: MemberFacts): boolean {
+  const known = [...dataRecords, ...lastRuns].filter((one) => one.ordinal === ordinal);
+  const versions = known.map((one) => ('record' in one ? one.record?.version : one.version) ?? null);
+  return versions.some((version) => version !== (mysqld.version?.version ?? null));
+}
 
 export const refusesData = (snapshot: ClusterSnapshot, one: MemberFacts): boolean =>
   hasRun(one) && refused.includes(wayOf(snapshot, one)) && !isContradicted(snapshot, one);

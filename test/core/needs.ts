@@ -99,7 +99,7 @@ const repairs = (snapshot: ClusterSnapshot, going: readonly MemberFacts[]): bool
   if (!primary || !participates(snapshot, primary)) return true;
   return going.every((one) => !participates(snapshot, one) && (down(snapshot, one) || crashes(one)));
 };
-/** Tried second by second, unless the step repairs. */
+/** Judged at its beginning and wherever a window or a blackout begins or ends, unless the step repairs. */
 const inTime: Need = (snapshot, policy, going) =>
   fits(snapshot, policy, going, snapshot.cluster.replicas > 1 ? policy.switchoverTimeoutSeconds : 0);
 const inTimeInPlace: Need = (snapshot, policy, going) => fits(snapshot, policy, going, 0);
@@ -122,13 +122,14 @@ function isOpen(
   const { maintenance } = snapshot;
   const primary = primaryOf(snapshot);
   if (maintenance === null || !primary) return true;
-  const switchover = going.includes(primary) ? switchoverSeconds : 0;
-  for (let second = 0; second < maintenance.memberSeconds + switchover; second++) {
-    const open = maintenance.windows === null || during(maintenance.windows, second);
-    if (!open && !off(policy, 'OutsideMaintenanceWindow')) return false;
-    if (during(maintenance.blackouts, second) && !off(policy, 'Blackout')) return false;
-  }
-  return true;
+  const { windows, blackouts, memberSeconds } = maintenance;
+  const seconds = memberSeconds + (going.includes(primary) ? switchoverSeconds : 0);
+  const changes = [...(windows ?? []), ...blackouts].flatMap(({ from, until }) => [from.inSeconds, until.inSeconds]);
+  return [0, ...changes.map(Math.ceil)].every((second) => {
+    if (second < 0 || second >= seconds) return true;
+    const isWithin = windows === null || during(windows, second) || off(policy, 'OutsideMaintenanceWindow');
+    return isWithin && (!during(blackouts, second) || off(policy, 'Blackout'));
+  });
 }
 /** Every check has passed within five seconds, or may not matter; what can't be answered counts for half a minute. */
 const passed: Need = (snapshot, policy, going) => repairs(snapshot, going) || allPassed(snapshot, policy, going);
