@@ -2,7 +2,8 @@ import { backoffMilliseconds, delay } from '../base/delay.ts';
 import { linesOf, mayHaveMoreValues, textOf } from '../base/text.ts';
 import { TimeLimit } from '../base/time-limit.ts';
 import type { ExchangeRequest, ExchangeResponse, World } from '../base/world.ts';
-import { ApiError, errorOfAnswer, type NoAnswerReason } from './api-error.ts';
+import { ApiError, errorOfAnswer, isTooLarge, type NoAnswerReason } from './api-error.ts';
+import { mostBytesOfObject, mostValuesOfObject } from './object-limits.ts';
 import { type Priority, type Reservation, TokenBucket } from './token-bucket.ts';
 
 // The only way to the API server, with a rate limit, time limits, retries, and one type of error.
@@ -35,9 +36,15 @@ export interface CallOptions {
   readonly reservation?: Reservation | undefined;
   /** Time limit of one attempt, from sending to the last byte of the answer. The default is the client's limit. */
   readonly timeoutMilliseconds?: number;
-  /** The response counts as unreadable and is not parsed if it contains more JSON values than this. */
+  /**
+   * The response counts as unreadable and is not parsed if it contains more JSON values than this. The default is the
+   * limit of one object, so a request for a list has to name its own limits.
+   */
   readonly mostValues?: number;
-  /** The response counts as unreadable and is not read to its end if it is larger than this. */
+  /**
+   * The response counts as unreadable and is not read to its end if it is larger than this. The default is the limit of
+   * one object.
+   */
   readonly mostBytes?: number;
 }
 
@@ -133,7 +140,7 @@ export class ApiClient {
     const limit = new TimeLimit(this.#world, call.timeoutMilliseconds ?? this.#timeoutMilliseconds, call.signal);
     try {
       const { body } = await this.#send(call, 'call', limit);
-      return parsed(call, await textOf(body, call.mostBytes)) as T;
+      return parsed(call, await textOf(body, call.mostBytes ?? mostBytesOfObject)) as T;
     } catch (error) {
       throw noAnswer(call, error, limit);
     } finally {
@@ -169,10 +176,11 @@ export class ApiClient {
     });
     const { status, headers } = response;
     if (status >= 200 && status < 300) return response;
-    throw errorOfAnswer(`${method} ${call.path}`, status, headers, await textOf(response.body));
+    throw errorOfAnswer(`${method} ${call.path}`, status, headers, await textOf(response.body, mostBytesOfObject));
   }
 
   #wait({ method }: Call, error: ApiError, failures: number): number | null {
+    if (isTooLarge(error)) return null;
     const { status, reason, retryAfterSeconds } = error;
     const backoff = backoffMilliseconds(failures, retryBackoff, this.#world.random());
     if ((status === 429 || status === 503) && retryAfterSeconds !== null) {
@@ -200,9 +208,9 @@ function withQuery(requestPath: string, query: Query = {}): string {
 /** Parses a response. Returns `undefined` for an empty body. */
 function parsed(call: Call, text: string): unknown {
   if (text === '') return undefined;
-  const { mostValues = Number.POSITIVE_INFINITY } = call;
+  const { mostValues = mostValuesOfObject } = call;
   if (mostValues < text.length && mayHaveMoreValues(text, mostValues)) {
-    throw silent(call, 'UnreadableAnswer', `expected an object of at most ${mostValues} values, got more`, undefined);
+    throw new RangeError(`expected at most ${mostValues} values, got more`);
   }
   try {
     return JSON.parse(text);

@@ -83,6 +83,10 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether the answer was larger than the caller allows. */
+export const isTooLarge = (error: unknown): boolean =>
+  error instanceof ApiError && error.reason === 'UnreadableAnswer' && error.cause instanceof RangeError;
+
 export const wasNeverSent = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 0 && (error.reason === 'NotLeading' || error.reason === 'TooLate');
 

@@ -1,7 +1,9 @@
 import { isObject, type Json } from '../base/json.ts';
 import { jsonOf, longestQuotedCharacters, mayHaveMoreValues, quoted } from '../base/text.ts';
 import type { ApiClient, CallOptions } from './api-client.ts';
+import { isTooLarge } from './api-error.ts';
 import { textsAt } from './json-outline.ts';
+import { mostBytesOfPage, mostValuesOfObject, mostValuesOfPage } from './object-limits.ts';
 import { metadataOf, type RawMetadata } from './raw-object.ts';
 import { path, type ResourceKind } from './resource.ts';
 
@@ -31,6 +33,9 @@ export interface ListedKind {
   readonly namespace?: string | undefined;
 }
 
+/** How many times fewer objects are requested after a page was too large. */
+const smallerPage = 4;
+
 export interface ListPage {
   readonly items: readonly unknown[];
   /** The resourceVersion of the whole list. A watch that starts from this resourceVersion misses nothing. */
@@ -39,8 +44,9 @@ export interface ListPage {
 }
 
 /**
- * The pages of a list, one after another; `options` apply to each call. Throws `ApiError`, and `TypeError` if an answer
- * is not a list of this kind.
+ * The pages of a list, one after another; `options` apply to each call. A page that is too large is requested again
+ * with fewer objects, down to one, so no tenant can prevent a list with large objects. Without a `pageSize` the answer
+ * has no limit. Throws `ApiError`, and `TypeError` if an answer is not a list of this kind.
  */
 export async function* pagesOf(
   client: ApiClient,
@@ -49,15 +55,30 @@ export async function* pagesOf(
   options: CallOptions,
 ): AsyncGenerator<ListPage, void, undefined> {
   const place = path(kind, { namespace });
+  let limit = pageSize;
   let next: string | undefined;
-  do {
-    const query = { ...options.query, limit: pageSize, continue: next };
-    const answer = await client.call<unknown>({ ...options, method: 'GET', path: place, query });
+  for (;;) {
+    const query = { ...options.query, limit, continue: next };
+    const call = { ...options, ...limitsOfPage(limit), method: 'GET', path: place, query } as const;
+    const answer = await client.call<unknown>(call).catch((error: unknown) => {
+      if (limit === undefined || limit === 1 || !isTooLarge(error)) throw error;
+      return null;
+    });
+    if (answer === null) {
+      limit = Math.max(1, Math.floor((limit ?? 1) / smallerPage));
+      continue;
+    }
     const page = parseListPage(answer, place, `${kind.kind}List`);
     yield page;
     ({ next } = page);
-  } while (next !== undefined);
+    if (next === undefined) return;
+  }
 }
+
+const limitsOfPage = (limit: number | undefined): Pick<CallOptions, 'mostBytes' | 'mostValues'> =>
+  limit === undefined
+    ? { mostBytes: Number.POSITIVE_INFINITY, mostValues: Number.POSITIVE_INFINITY }
+    : { mostBytes: mostBytesOfPage, mostValues: mostValuesOfPage };
 
 function parseListPage(answer: unknown, place: string, expected: string): ListPage {
   const list: Json = isObject(answer) ? answer : {};
@@ -88,16 +109,6 @@ export type WatchEvent =
     };
 
 const endOfListAnnotation = 'k8s.io/initial-events-end';
-
-/**
- * The maximum number of JSON values in one object. Real objects have a few thousand values, but the API server accepts
- * half a million. Parsing so many would block the thread that renews the lease for a second, each time a tenant changes
- * the object.
- */
-export const mostValuesOfObject = 50_000;
-
-/** The maximum size of one object as JSON. etcd accepts 1.5 MB, and JSON encodes some characters as six bytes. */
-export const mostBytesOfObject = 16 * 1024 * 1024;
 
 export function parseWatchEvent(line: string): WatchEvent {
   if (mayHaveMoreValues(line, mostValuesOfObject)) return tooLargeEvent(line);

@@ -1,6 +1,7 @@
 import { type Json } from '../base/json.ts';
 import { quoted } from '../base/text.ts';
-import { type DecodeFailureReason, mostValuesOfObject } from './list-watch.ts';
+import type { DecodeFailureReason } from './list-watch.ts';
+import { mostValuesOfObject } from './object-limits.ts';
 import { metadataOf, type RawMetadata } from './raw-object.ts';
 import { keyOf, type Store, type Stored } from './store.ts';
 

@@ -12,12 +12,14 @@ import { admissionProbeAnnotation, dataAnnotation, preflightLabel, resizeManager
 import { isPreflightOf } from '../moco/preflight-pod.ts';
 import { projectStatefulSet } from '../moco/projections.ts';
 import type { ClaimRecord, ClusterObjects, StatefulSetRecord } from '../moco/records.ts';
-import { mostReads, type OnceCall } from './cluster-reader.ts';
+import { mostListed, mostReads, type OnceCall } from './cluster-reader.ts';
 import { StatusClient } from './status-client.ts';
 
 // Every write that a pass may send about one cluster, with its preconditions.
 
 const intentWrites = 1;
+/** A preflight has a pod on each node of up to 25 members, and one pod for the configuration. */
+const mostPreflightPods = 100;
 
 export interface StatefulSetPatch {
   readonly labels?: Json;
@@ -129,11 +131,17 @@ export class ClusterApi extends StatusClient {
 
   /**
    * The preflight pods that this program has created for a cluster. Requests about preflight pods are sent only once,
-   * because the rest of the pass does not depend on them.
+   * because the rest of the pass does not depend on them. Rejects with `ApiError` also if there are more pods with the
+   * label than any cluster needs, because a pod that is missing in an incomplete list would count as deleted.
    */
   async listPreflightPods(namespace: string, clusterName: string, rolloutUid: string): Promise<readonly Json[]> {
-    const query = { labelSelector: `${preflightLabel}=${clusterName}` };
-    const list = await this.ask<Json>({ method: 'GET', path: path(pods, { namespace }), query });
+    const query = { labelSelector: `${preflightLabel}=${clusterName}`, limit: mostPreflightPods };
+    const list = await this.ask<Json>({ method: 'GET', path: path(pods, { namespace }), query, ...mostListed });
+    const { continue: next } = object(list['metadata']);
+    if (typeof next === 'string' && next !== '') {
+      const message = `expected at most ${mostPreflightPods} pods with the label ${preflightLabel}=${clusterName}, got more`;
+      throw new ApiError({ status: 0, reason: 'UnreadableAnswer', message, cause: new RangeError(message) });
+    }
     return objects(list['items']).filter((pod) => isPreflightOf(rolloutUid, pod));
   }
 

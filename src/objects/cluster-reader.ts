@@ -5,7 +5,7 @@ import { isPossibleSize } from '../core/situation.ts';
 import type { ApiClient, Call } from '../kube/api-client.ts';
 import { isForbidden, isNotFound, isNotFoundByName, withoutRequest } from '../kube/api-error.ts';
 import { isProvenAbsent } from '../kube/discovery.ts';
-import { mostBytesOfObject, mostValuesOfObject, pagesOf } from '../kube/list-watch.ts';
+import { pagesOf } from '../kube/list-watch.ts';
 import {
   controllerRevisions,
   events,
@@ -36,7 +36,7 @@ export interface LiveObjects {
 }
 
 /** The fields of a request for which there are no usual values. */
-export type OnceCall = Pick<Call, 'method' | 'path' | 'query' | 'body' | 'contentType'>;
+export type OnceCall = Pick<Call, 'method' | 'path' | 'query' | 'body' | 'contentType' | 'mostBytes' | 'mostValues'>;
 
 const pageSize = 500;
 /**
@@ -46,9 +46,10 @@ const pageSize = 500;
 const mostEvents = 100;
 /**
  * The limit for a list that is read without pages from a namespace in which a tenant may create any number of objects.
- * The Job of a backup takes up about 10 KB and contains a few hundred values; an Event takes up 1 KB.
+ * The Job of a backup or the pod of a preflight takes up about 10 KB and contains a few hundred values; an Event takes
+ * up 1 KB.
  */
-const mostListed = { mostBytes: 16 * 1024 * 1024, mostValues: 500_000 } as const;
+export const mostListed = { mostBytes: 16 * 1024 * 1024, mostValues: 500_000 } as const;
 
 /**
  * Reads one cluster without any cache. Requests contain no resourceVersion, so they are quorum reads of etcd. Rejects
@@ -187,13 +188,7 @@ export class ClusterReader {
   }
 
   #get(kind: ResourceKind, place: ResourcePlace, priority: Priority): Promise<Json> {
-    return this.call<Json>({
-      method: 'GET',
-      path: path(kind, place),
-      priority,
-      mostValues: mostValuesOfObject,
-      mostBytes: mostBytesOfObject,
-    });
+    return this.call<Json>({ method: 'GET', path: path(kind, place), priority });
   }
 
   /**

@@ -83,7 +83,7 @@ describe('the limits on input in test/verification/limits.md', () => {
   });
 
   it('would not pass with another value or another title', async () => {
-    const source = await text('src/kube/list-watch.ts');
+    const source = await text('src/kube/object-limits.ts');
     expect(declares(source, 'mostValuesOfObject = 50_000')).to.equal(true);
     expect(declares(source, 'mostValuesOfObject = 50_001')).to.equal(false);
     expect(declares(source, 'mostValuesOf = 50_000')).to.equal(false);

@@ -77,6 +77,25 @@ describe('an API client', () => {
     expect(await settled(world, client.call(post))).to.equal(undefined);
   });
 
+  it('reads no answer that is larger than one object, unless the request names its own limits', async () => {
+    const large = ['x'.repeat(17 * 1024 * 1024)];
+    const many = Array.from({ length: 60_000 }, () => 0);
+    const own = { mostBytes: 32 * 1024 * 1024, mostValues: 100_000 };
+    for (const [code, body] of [
+      [200, large],
+      [200, many],
+      [400, large],
+    ] as const) {
+      const { world, client } = build(says(code, body));
+      for (const call of [get, post]) {
+        const error = await failure(world, client.call(call));
+        expect(error, `${call.method} ${code}`).to.have.property('reason', 'UnreadableAnswer');
+      }
+      expect(world.requests, 'sent once each').to.have.lengthOf(2);
+      if (code === 200) expect(await settled(world, client.call({ ...get, ...own }))).to.deep.equal(body);
+    }
+  });
+
   it('rejects with the fields of a Status', async () => {
     const causes = [{ reason: 'DisruptionBudget', message: 'needs 2 healthy pods and has 2 currently', field: 'x' }];
     const { world, client } = build(says(429, status(429, 'TooManyRequests', { details: { causes, name: 'p' } })));

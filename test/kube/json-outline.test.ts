@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { textsAt } from '../../src/kube/json-outline.ts';
-import { mostValuesOfObject, parseWatchEvent } from '../../src/kube/list-watch.ts';
+import { parseWatchEvent } from '../../src/kube/list-watch.ts';
+import { mostValuesOfObject } from '../../src/kube/object-limits.ts';
 import { propertyParameters } from '../support/property-parameters.ts';
 
 describe('the texts of an object in JSON that is not parsed', () => {

@@ -98,7 +98,11 @@ async function askNodes(
   const nameOf = ({ name, about }: NodeQuestion): string => preflightName(uid, revision, name, about);
   // The pods that this pass has listed, or the error if there is no list.
   const { namespace, name: clusterName } = cluster.cluster;
-  const pods = await answerOrError(api.listPreflightPods(namespace, clusterName, uid));
+  // Without config/preflight there are no pods of this program, so the pods of others are not read.
+  const mayCreate = api.mayPreflight(namespace);
+  const listed = async (): Promise<readonly Json[]> =>
+    (await mayCreate) ? await api.listPreflightPods(namespace, clusterName, uid) : [];
+  const pods = await answerOrError(listed());
   const podOf = (one: NodeQuestion): ListedPod =>
     pods instanceof ApiError ? pods : (pods.find((pod) => identityOf(pod).name === nameOf(one)) ?? null);
   const failingBefore = known?.failing ?? new Map<string, number>();
@@ -106,7 +110,7 @@ async function askNodes(
   const before = questionsOf(preflightOf(cluster, policy, last));
   const followed = before.filter(({ trying }) => trying).map((one) => inspected(one, podOf(one), failing, observed));
   const idle = before.filter(({ trying }) => !trying);
-  const tried = [...followed, ...(begins ? await askAll(idle, followed, new Asker(asking, podOf)) : idle)];
+  const tried = [...followed, ...(begins ? await askAll(idle, followed, new Asker(asking, podOf, mayCreate)) : idle)];
   const kept = new Set(tried.filter(({ trying }) => trying).map(nameOf));
   const over = (pods instanceof ApiError ? [] : pods).filter(
     (pod) => !kept.has(identityOf(pod).name) && !isTerminating(pod),
@@ -188,12 +192,13 @@ class Asker {
   #template: Promise<Json | null> | null = null;
   /** The nodes with their images, by name. */
   readonly #nodes = new Map<string, Promise<NodeRead>>();
-  #mayCreate: Promise<boolean> | null = null;
+  readonly #mayCreate: Promise<boolean>;
 
-  constructor(asking: Asking<ClusterApi>, podOf: (one: NodeQuestion) => ListedPod) {
+  constructor(asking: Asking<ClusterApi>, podOf: (one: NodeQuestion) => ListedPod, mayCreate: Promise<boolean>) {
     this.observed = asking.observed;
     this.#asking = asking;
     this.#podOf = podOf;
+    this.#mayCreate = mayCreate;
   }
 
   /**
@@ -257,7 +262,6 @@ class Asker {
     const has = ({ image, pullPolicy }: ReturnType<typeof imagesOf>[number]): boolean =>
       pullPolicy !== 'Always' && node !== null && node !== 'unreadable' && hasImage(node, image);
     if (entry.about === 'images' && imagesOf(template).every(has)) return settled(entry, this.observed, 'Present');
-    this.#mayCreate ??= api.mayPreflight(namespace);
     if (!(await this.#mayCreate)) {
       return unknown(
         `moco-rollout may not create mysqlrollouts/preflight in namespace ${namespace}: apply config/preflight there`,

@@ -24,6 +24,8 @@ const exits = (exitCode: number, message: string): object => ({
 /** Three members on a node each, whose update revision has another image of mysqld. */
 class PreflightBench extends InPlaceBench {
   lists = 0;
+  /** What the API server answers to a list of pods, instead of its pods. */
+  listed: object | null = null;
   mayCreate = true;
 
   constructor(changed: (template: Patch) => Patch = change) {
@@ -36,7 +38,7 @@ class PreflightBench extends InPlaceBench {
   #answers(): void {
     this.server.always('GET', /\/pods$/, (_, carryOut) => {
       this.lists += 1;
-      return carryOut();
+      return this.listed === null ? carryOut() : answer(200, this.listed);
     });
     this.server.always('POST', /selfsubjectaccessreviews$/, () => answer(201, { status: { allowed: this.mayCreate } }));
   }
@@ -401,6 +403,34 @@ describe('a preflight', () => {
       await passes(bench, program, 20);
       expect(bench.steps, String(path)).to.deep.equal(['evict 2']);
     }
+  });
+
+  it('counts its pods as unknown if there are too many with its label, and waits no longer than its limit', async () => {
+    const pod = { metadata: { name: 'other', labels: { [preflightLabel]: 'test' } } };
+    const many = Array.from({ length: 10 }, () => ({ ...pod, spec: { args: ['x'.repeat(2_000_000)] } }));
+    const lists: readonly object[] = [
+      { metadata: { continue: 'next' }, items: [pod] },
+      { metadata: {}, items: many },
+      { metadata: {}, items: [{ ...pod, spec: { args: Array.from({ length: 600_000 }, () => '') } }] },
+    ];
+    for (const list of lists) {
+      const bench = new PreflightBench();
+      bench.listed = list;
+      const program = bench.start({ ...preflight, preflightTimeoutSeconds: 60 });
+      await passes(bench, program, 10);
+      expect(bench.status.hold?.rule).to.equal('PreflightRunning');
+      await passes(bench, program, 60);
+      expect(bench.steps).to.deep.equal(['evict 2']);
+    }
+  });
+
+  it('lists no pods where it may not create any', async () => {
+    const bench = new PreflightBench();
+    bench.mayCreate = false;
+    const program = bench.start(preflight);
+    await passes(bench, program, 4);
+    expect(bench.results).to.include({ 'node-2': 'Unknown' });
+    expect(bench.lists).to.equal(0);
   });
 
   it('ends no pass whose step it does not concern, if its pods cannot be listed or deleted', async () => {
