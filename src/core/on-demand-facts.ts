@@ -118,6 +118,7 @@ export interface EndingClaim {
    * - `replaced`: after the pod had started, another claim of the same name was created
    * - `volumeMissing`: the claim's PersistentVolume is gone, or belongs to a different claim
    * - `volumeTerminating`: the claim's PersistentVolume is being deleted
+   * - `unread`: the pod mounts more claims than are read, so it is unknown what would become of them
    */
   readonly state: (typeof claimStates)[number];
 }
@@ -130,6 +131,7 @@ export const claimStates = [
   'replaced',
   'volumeMissing',
   'volumeTerminating',
+  'unread',
 ] as const;
 
 /** Facts about the claims of a pod that was just created: all claims exist. */
@@ -141,6 +143,9 @@ export const justCreated: Recreatable = {
   unjudged: null,
   refusal: null,
 };
+
+/** How many claims of a member are read. MOCO's own templates have one, and people add a handful. */
+export const mostClaims = 32;
 
 /** A reading older than this permits no step. Facts that can change are read again right before the step. */
 export const freshRecreatableSeconds = 60;

@@ -103,7 +103,7 @@ export class ApiClient {
   async call<T>(call: Call): Promise<T> {
     const { priority, signal, reservation, retries = defaultRetries } = call;
     for (let failures = 0; ; ) {
-      if (!reservation?.take() && !(await this.#bucket.take(priority, signal, 1, namespaceOf(call))))
+      if (!reservation?.take() && !(await this.#bucket.take(priority, signal, namespaceOf(call))))
         throw aborted(call, signal);
       try {
         return await this.#once<T>(call);

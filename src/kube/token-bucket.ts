@@ -93,12 +93,13 @@ export class TokenBucket {
     this.#countedAt = world.monotonic();
   }
 
-  /**
-   * Resolves to `true` once the call may be sent, or to `false` if the signal is aborted first. `tokens` is the number
-   * of calls that may then be sent at once. If it exceeds the burst, the calls are sent when the bucket is full, and
-   * later calls wait until the missing tokens have arrived.
-   */
-  take(priority: Priority, signal?: AbortSignal, tokens = 1, tenant = ''): Promise<boolean> {
+  /** Resolves to `true` once the call may be sent, or to `false` if the signal is aborted first. */
+  take(priority: Priority, signal?: AbortSignal, tenant = ''): Promise<boolean> {
+    return this.#take(priority, 1, signal, tenant);
+  }
+
+  /** `tokens` is at most the burst, so that the tokens of others never turn negative. */
+  #take(priority: Priority, tokens: number, signal: AbortSignal | undefined, tenant: string): Promise<boolean> {
     if (signal?.aborted) return Promise.resolve(false);
     return new Promise((resolve) => {
       const lane = this.#waiting[rankOfLane[priority]] as Lane;
@@ -123,15 +124,21 @@ export class TokenBucket {
     });
   }
 
-  /** Takes tokens for later calls. Resolves to `null` if the signal is aborted first. */
-  async reserve(
-    priority: Priority,
-    tokens: number,
-    signal?: AbortSignal,
-    tenant?: string,
-  ): Promise<Reservation | null> {
-    if (!(await this.take(priority, signal, tokens, tenant))) return null;
-    let left = tokens;
+  /**
+   * Takes tokens for later calls. A reservation that exceeds the burst is taken in parts, and all other tenants get a
+   * turn between two parts. Resolves to `null` if the signal is aborted first.
+   */
+  async reserve(priority: Priority, tokens: number, signal?: AbortSignal, tenant = ''): Promise<Reservation | null> {
+    if (signal?.aborted) return null;
+    let left = 0;
+    while (left < tokens) {
+      const part = Math.min(tokens - left, Math.floor(this.#burst));
+      if (!(await this.#take(priority, part, signal, tenant))) {
+        if (left > 0) this.#release(left);
+        return null;
+      }
+      left += part;
+    }
     return {
       take: () => left > 0 && left-- > 0,
       end: () => {
@@ -160,15 +167,11 @@ export class TokenBucket {
       this.#tokens -= next.tokens;
       next.admit();
     }
-    for (let next = this.#next(); next && this.#tokens >= this.#needed(next); next = this.#next()) {
+    for (let next = this.#next(); next && this.#tokens >= next.tokens; next = this.#next()) {
       this.#tokens -= next.tokens;
       next.admit();
     }
     this.#arm();
-  }
-
-  #needed({ tokens }: Waiter): number {
-    return Math.min(tokens, this.#burst);
   }
 
   /** The call to send next. Only the first call of each rank is considered. */
@@ -194,7 +197,7 @@ export class TokenBucket {
     const starving = this.#waiting
       .flatMap(({ first }) => (first ? [first.sinceMilliseconds + longestStarvingMilliseconds - now] : []))
       .filter((milliseconds) => milliseconds > 0);
-    const milliseconds = Math.min(((this.#needed(next) - this.#tokens) / this.#qps) * 1000, ...starving);
+    const milliseconds = Math.min(((next.tokens - this.#tokens) / this.#qps) * 1000, ...starving);
     this.#cancelTimer = this.#world.timer(Math.max(shortestWaitMilliseconds, milliseconds), () => {
       this.#cancelTimer = null;
       this.#admit();

@@ -49,9 +49,10 @@ export function successorOf(statefulSet: Json, revision: string, ordinal: number
  * belongs to the pod and is deleted with it.
  */
 export function claimsOf(pod: Json): readonly string[] {
-  return objects(object(pod['spec'])['volumes'])
+  const names = objects(object(pod['spec'])['volumes'])
     .map((volume) => text(object(volume['persistentVolumeClaim'])['claimName']))
     .filter((name) => name !== null);
+  return [...new Set(names)];
 }
 
 export const isTerminating = (raw: Json): boolean => text(object(raw['metadata'])['deletionTimestamp']) !== null;

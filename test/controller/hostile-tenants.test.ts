@@ -236,7 +236,7 @@ describe('a tenant whose passes never end', function () {
       const reservation = await bucket.reserve('disrupt', reserved, undefined, tenant);
       for (let used = 0; used < reserved; used += 1) reservation?.take();
       reservation?.end();
-      for (let call = 0; call < calls; call += 1) await bucket.take('disrupt', undefined, 1, tenant);
+      for (let call = 0; call < calls; call += 1) await bucket.take('disrupt', undefined, tenant);
       await wait(milliseconds);
       queue.add(key);
     };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { persistentVolumeClaims, persistentVolumes, pods } from '../../src/kube/resource.ts';
 import { answer, status } from '../kube/fake-world.ts';
-import { Bench, begin, member } from './bench.ts';
+import { Bench, begin, member, passes } from './bench.ts';
 import { claimOf, revisionAfter } from './moco-objects.ts';
 import type { Raw } from './object-server.ts';
 
@@ -84,6 +84,42 @@ describe('a member is not evicted', () => {
       expect(bench.status.hold?.message).to.contain(claimOf(last)).and.contain(sentence);
     });
   }
+});
+
+describe('a member with many volumes', () => {
+  const mounts = (bench: Bench, names: readonly string[]): void => {
+    const volumes = names.map((claimName, index) => ({ name: `v${index}`, persistentVolumeClaim: { claimName } }));
+    bench.server.change(pods, member(last), { spec: { volumes } });
+  };
+
+  it('is read for each of its claims once, however many volumes name it', async () => {
+    const bench = new Bench();
+    mounts(
+      bench,
+      Array.from({ length: 2_000 }, () => claimOf(last)),
+    );
+    await bench.start().reportAll();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(readsOf(bench, '/persistentvolumeclaims/')).to.be.lessThan(10);
+  });
+
+  it('is not evicted if it mounts more than 32 claims, and none of them is read', async () => {
+    const bench = new Bench();
+    mounts(bench, [claimOf(last), ...Array.from({ length: 32 }, (_, index) => `other-${index}`)]);
+    const program = bench.start();
+    await program.reportAll();
+    expect(bench.steps).to.deep.equal([]);
+    const readsBefore = bench.server.reads.length;
+    await passes(bench, program, 60);
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.server.reads.length - readsBefore).to.be.lessThan(300);
+    expect(bench.status.hold).to.include({
+      rule: 'ClaimTerminating',
+      message:
+        'deleting moco-test-2 may destroy its data: it mounts more than 32 claims, among them mysql-data-moco-test-2, so they are not checked',
+    });
+    expect(bench.server.reads.filter((read) => read.includes('/persistentvolumeclaims/other-'))).to.deep.equal([]);
+  });
 });
 
 describe('the claim of a member', () => {

@@ -403,12 +403,12 @@ const roomForOne: Need = (snapshot, policy, going) => {
   return somebodyMayGo(snapshot, policy, going);
 };
 
-/** Nothing but the running pod has the data of a claim that is about to go. */
+/** Nothing but the running pod has the data of a claim that is about to go. What was not read may be about to go. */
 const keepsItsData: Need = (_snapshot, policy, going) =>
   off(policy, 'ClaimTerminating') ||
   going.every((one) => {
     const claims = one.recreatable.kind === 'asked' ? one.recreatable.claims : [];
-    return claims.every(({ state }) => state !== 'terminating' && one.unschedulable !== null);
+    return claims.every(({ state }) => state !== 'terminating' && state !== 'unread' && one.unschedulable !== null);
   });
 /** Who has lost its data, or never had them all, comes up at a version to which the primary can give them. */
 const findsADonor: Need = (snapshot, policy, going) => {

@@ -48,6 +48,10 @@ describe('a claim that is being deleted', () => {
       stale().members(member(2).stale().unschedulable().claimEnds('missing')),
       deletes('MemberDown', 2),
     ),
+    'claims that were not read may be going, also of a pod that no node accepts': when(
+      stale().members(member(2).stale().unschedulable().claimEnds('unread')),
+      endsWith(2, 'unread'),
+    ),
     'a pod whose image is missing has its volume mounted all the same': when(
       stale().members(member(2).stale().down('ImagePullBackOff').claimEnds('missing')),
       endsWith(2, 'missing'),

@@ -58,7 +58,7 @@ describe('a token bucket', () => {
 
   it('never delays a lease call, however many tokens others have used', async () => {
     const { world, bucket } = make({ qps: 1, burst: 5 });
-    await bucket.reserve('disrupt', 1000);
+    void bucket.reserve('disrupt', 1000);
     for (let call = 0; call < 10; call += 1) void bucket.take('read');
     expect(await bucket.take('lease')).to.equal(true);
     expect(world.monotonic()).to.equal(0);
@@ -68,7 +68,7 @@ describe('a token bucket', () => {
     const { world, bucket } = make({ qps: 10, burst: 1 });
     const admitted: string[] = [];
     const call = (tenant: string, name: string): void =>
-      void bucket.take('read', undefined, 1, tenant).then(() => admitted.push(name));
+      void bucket.take('read', undefined, tenant).then(() => admitted.push(name));
     for (const number of [1, 2, 3, 4, 5]) call('a', `a${number}`);
     call('b', 'b1');
     call('c', 'c1');
@@ -122,13 +122,44 @@ describe('a token bucket', () => {
     expect(reservation?.take(), 'it has ended').to.equal(false);
   });
 
-  it('reserves more than its burst when it is full, and later calls wait for that', async () => {
+  it('reserves more than its burst in parts, between which other tenants have their turns', async () => {
     const admitted: string[] = [];
     const { world, bucket } = make({ qps: 10, burst: 5 });
-    void bucket.reserve('disrupt', 12).then(() => admitted.push(`batch at ${world.monotonic()}`));
-    void bucket.take('read').then(() => admitted.push(`read at ${world.monotonic()}`));
+    const note = (what: string) => () => admitted.push(`${what} at ${world.monotonic()}`);
+    void bucket.reserve('disrupt', 12, undefined, 'greedy').then(note('batch'));
+    await world.advance(0);
+    void bucket.take('disrupt', undefined, 'other').then(note('call'));
+    void bucket.reserve('disrupt', 2, undefined, 'other').then(note('small batch'));
     await world.advance(2_000);
-    expect(admitted).to.deep.equal(['batch at 0', 'read at 800']);
+    expect(admitted).to.deep.equal(['call at 600', 'batch at 800', 'small batch at 1000']);
+  });
+
+  it('returns the parts of a reservation whose caller aborts', async () => {
+    const { world, bucket } = make({ qps: 1, burst: 5 });
+    const stop = new AbortController();
+    const waiting = bucket.reserve('disrupt', 8, stop.signal);
+    await world.advance(0);
+    stop.abort();
+    expect(await waiting).to.equal(null);
+    let admitted = 0;
+    for (let call = 0; call < 5; call += 1) void bucket.take('read').then(() => (admitted += 1));
+    await world.advance(0);
+    expect(admitted).to.equal(5);
+  });
+
+  it('makes no tenant wait longer than for a burst, however much another one reserves', async () => {
+    const { world, bucket } = make({ qps: 100, burst: 200 });
+    void bucket.reserve('disrupt', 4001, undefined, 'greedy');
+    let longest = 0;
+    for (let call = 0; call < 10; call += 1) {
+      await world.advance(500);
+      const since = world.monotonic();
+      let isAdmitted = false;
+      void bucket.take('disrupt', undefined, 'other').then(() => (isAdmitted = true));
+      await world.until(() => isAdmitted, 'a turn', 100);
+      longest = Math.max(longest, world.monotonic() - since);
+    }
+    expect(longest).to.be.at.most(2_100);
   });
 
   it('forgets a reservation whose caller aborts', async () => {

@@ -3,6 +3,7 @@ import type { World } from '../../base/world.ts';
 import {
   type EndingClaim,
   freshRecreatableSeconds,
+  mostClaims,
   notAsked,
   type TiedToNode,
   type UnjudgedPlacement,
@@ -24,7 +25,7 @@ import { type NodeContext, type NodeRead, type RecentNodes, readNode } from './r
 
 /** What was last read about whether a member can be recreated. Times are on the monotonic clock. */
 export interface KnownRecreatable {
-  /** The claims that the pod mounts. */
+  /** The claims that the pod mounts, up to one more than are read. If there are more than are read, none is read. */
   readonly claimNames: readonly string[];
   /** The uids of the claims when they were first read, by name. A pod never changes its claims. */
   readonly claimUids: Readonly<Record<string, string>>;
@@ -164,6 +165,11 @@ async function readAll(
     const fixed = known ?? (await fixedOf(pod, api));
     if (fixed === null) return [];
     const { claimNames, startedAt } = fixed;
+    const [first = ''] = claimNames;
+    if (claimNames.length > mostClaims) {
+      const unread: readonly EndingClaim[] = [{ name: first, state: 'unread' }];
+      return [[uid, { ...fixed, revision, claims: unread, tied: null, unjudged: null, refusal: null, atMilliseconds }]];
+    }
     const [claims, node, refusal] = await Promise.all([
       Promise.all(claimNames.map((name) => readClaim(name, namespace, context))),
       nodeOf(pod),
@@ -191,7 +197,7 @@ async function fixedOf({ namespace, name, uid }: PodRecord, api: ClusterReader):
   if (pod === null || object(pod['metadata'])['uid'] !== uid) return null;
   const tolerations = objects(object(pod['spec'])['tolerations']);
   return {
-    claimNames: claimsOf(pod),
+    claimNames: claimsOf(pod).slice(0, mostClaims + 1),
     claimUids: {},
     tolerations: tolerations.slice(0, mostConstraints),
     tolerationCount: tolerations.length,

@@ -5,6 +5,7 @@ import {
   freshRecreatableSeconds,
   hasToBeRead,
   justCreated,
+  mostClaims,
   type TiedToNode,
   type UnjudgedPlacement,
 } from '../on-demand-facts.ts';
@@ -35,11 +36,11 @@ export const recreatable = {
     },
     asks: ({ member }, situation) => asksAboutRecreation([member], situation),
     sentence: ({ member, claims, uncloneable: versions }, name) =>
-      `deleting ${name(member)} would destroy its data: ${claims.map(explainClaim).join('; ')}` +
+      `deleting ${name(member)} ${claims.every(isUnread) ? 'may' : 'would'} destroy its data: ${claims.map(explainClaim).join('; ')}` +
       (versions === null ? '' : `; mysqld ${versions.mysqld} cannot clone the primary, which runs ${versions.donor}`),
     meaning: 'A PersistentVolumeClaim of the member no longer keeps its data: only the running pod may still keep it.',
     details:
-      'The claim is being deleted, is gone, is not Bound, or was created after the pod had started, or its PersistentVolume is gone or being deleted. Once the deletion of a claim has been requested, Kubernetes keeps the claim until no pod uses it (kubernetes.io/pvc-protection). A deletion cannot be withdrawn. A pod keeps using the volume that it has mounted, but its successor mounts the volume that the claim names at that time. Whatever ends the pod frees the claim: a drain, an eviction, a deletion, or the restart of a member that is down.',
+      'The claim is being deleted, is gone, is not Bound, or was created after the pod had started, or its PersistentVolume is gone or being deleted. If a member mounts more than 32 claims, none of them is checked. Once the deletion of a claim has been requested, Kubernetes keeps the claim until no pod uses it (kubernetes.io/pvc-protection). A deletion cannot be withdrawn. A pod keeps using the volume that it has mounted, but its successor mounts the volume that the claim names at that time. Whatever ends the pod frees the claim: a drain, an eviction, a deletion, or the restart of a member that is down.',
     endedBy: ['a person'],
     ends: 'Give the member a new claim. First make sure that the other members have all of the data, and make a backup. Then keep the volume (`persistentVolumeReclaimPolicy: Retain` of the PersistentVolume), or give the member up: `kubectl moco-rollout override NAME ClaimTerminating`.',
     overridable: true,
@@ -147,7 +148,7 @@ export const unread = {
  */
 export const endingClaims = ({ recreatable, unschedulable }: MemberFacts): readonly EndingClaim[] =>
   (recreatable.kind === 'asked' ? recreatable.claims : []).filter(
-    ({ state }) => state === 'terminating' || unschedulable === null,
+    ({ state }) => state === 'terminating' || state === 'unread' || unschedulable === null,
   );
 
 /** If there is no reading, `RecreationUnknown` holds the member. That rule guards the same effects as these rules. */
@@ -167,8 +168,11 @@ const claimSentences: Readonly<Record<EndingClaim['state'], (name: string) => st
   unbound: (name) => `its claim ${name} is not bound to a PersistentVolume`,
   replaced: (name) => `its claim ${name} was replaced after the pod had started`,
   volumeMissing: (name) => `the PersistentVolume of its claim ${name} does not exist, or belongs to another claim`,
+  unread: (name) => `it mounts more than ${mostClaims} claims, among them ${name}, so they are not checked`,
   volumeTerminating: (name) => `the PersistentVolume of its claim ${name} is being deleted`,
 };
+
+const isUnread = ({ state }: EndingClaim): boolean => state === 'unread';
 
 const explainClaim = ({ name, state }: EndingClaim): string => claimSentences[state](name);
 

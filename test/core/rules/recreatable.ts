@@ -17,6 +17,8 @@ export const examples: Examples<keyof typeof recreatable | keyof typeof unread> 
     says: 'deleting moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 is being deleted and will disappear with the pod',
     justDoesNot: when(stale().members(member(1).stale().claimEnds()), next),
     alsoSays: [
+      { member: 2, claims: [{ name: 'mysql-data-moco-test-2', state: 'unread' }], uncloneable: null },
+      'deleting moco-test-2 may destroy its data: it mounts more than 32 claims, among them mysql-data-moco-test-2, so they are not checked',
       {
         member: 2,
         claims: [
