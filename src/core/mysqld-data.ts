@@ -131,10 +131,11 @@ export const explainRefusedData = ({ member, data, mysqld }: RefusedData, name: 
 
 /** A cluster that replicates from this one and runs an older series than the update revision. */
 export interface OlderReplicaCluster {
-  /** `namespace/name`. */
-  readonly cluster: string;
-  /** The oldest version of that cluster, and the version of the update revision. */
-  readonly replica: string;
+  /** `namespace/name`; `null` for a cluster of another namespace. */
+  readonly cluster: string | null;
+  /** The oldest version of that cluster, which is `null` for a cluster of another namespace. */
+  readonly replica: string | null;
+  /** The version of the update revision. */
   readonly mysqld: string;
 }
 
@@ -143,15 +144,21 @@ export function replicaClusterBehind(situation: Situation): OlderReplicaCluster 
   if (mysqld === null) return null;
   for (const { cluster, version: replica } of situation.snapshot.mysql?.replicaClusters ?? []) {
     if (replica !== null && replicates(versionOf(mysqld), versionOf(replica)) === false) {
-      return { cluster, replica, mysqld };
+      return { cluster, replica: cluster === null ? null : replica, mysqld };
     }
   }
   return null;
 }
 
+/** About a cluster of another namespace, which the tenant may not see, the sentence says nothing else. */
 export const explainOlderReplicaCluster = ({ cluster, replica, mysqld }: OlderReplicaCluster): string =>
-  `cluster ${cluster} replicates from this one and has mysqld ${replica}: MySQL does not support a replica of an ` +
-  `older series than its source (${mysqld}), so upgrade ${cluster} first`;
+  `${
+    cluster === null
+      ? 'a cluster of another namespace replicates from this one'
+      : `cluster ${cluster} replicates from this one and has mysqld ${replica}`
+  }: MySQL does not support a replica of an older series than its source (${mysqld}), so upgrade ${
+    cluster ?? 'that cluster'
+  } first`;
 
 /**
  * Whether the member's mysqld has ended and probably not closed its redo log. That includes a mysqld that was killed in

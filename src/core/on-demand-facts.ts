@@ -282,8 +282,8 @@ export interface MysqlReading {
 
 /** A MySQLCluster with `spec.replicationSourceSecretName` whose primary is connected to a member of this cluster. */
 export interface ReplicaCluster {
-  /** `namespace/name`. */
-  readonly cluster: string;
+  /** `namespace/name`; `null` for a cluster of another namespace. */
+  readonly cluster: string | null;
   /** The oldest known version of mysqld among its members, such as `8.4.8`; `null` if none is known. */
   readonly version: string | null;
 }

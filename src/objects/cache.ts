@@ -23,7 +23,7 @@ import {
   type ResourceKind,
   statefulSets,
 } from '../kube/resource.ts';
-import { keyOf, nameOf, Store, type Stored, splitKey } from '../kube/store.ts';
+import { keyOf, nameOf, namespaceOfKey, Store, type Stored, splitKey } from '../kube/store.ts';
 import { clusterKind, clusterNameLabel, jobSelector, memberSelector, statefulSetName } from '../moco/names.ts';
 import type { LeavingSigns } from '../moco/node-maintenance.ts';
 import { projectPod, projectSlimPod } from '../moco/pod-projection.ts';
@@ -218,7 +218,8 @@ export class Cache {
 
   /**
    * The clusters that replicate from elsewhere and have a member at one of these IP addresses, each with the oldest
-   * MySQL version among its members.
+   * MySQL version among its members. Clusters of other namespaces have no name here, because what a mysqld reports is
+   * not verified, and the tenant sees the sentences about it.
    *
    * @param source the key of the cluster that they replicate from
    */
@@ -228,7 +229,8 @@ export class Cache {
       const cluster = this.clusters.get(...splitKey(key));
       if (key === source || !cluster?.replicatesFromElsewhere) return [];
       const versions = sortedVersions(this.pods.by('cluster', key).map(({ mysqld }) => mysqld.version));
-      return [{ cluster: key, version: versions[0] ?? null }];
+      const isOwn = namespaceOfKey(key) === namespaceOfKey(source);
+      return [{ cluster: isOwn ? key : null, version: versions[0] ?? null }];
     });
   }
 

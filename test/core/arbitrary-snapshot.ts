@@ -382,7 +382,11 @@ const mysqlDrafts = fc.record({
   problem: rarely<MysqlReading['problem']>(null, { message: 'no', forSeconds: 29 }, { message: 'no', forSeconds: 30 }),
   writes: fc.constantFrom([], [], null, [openWrite], [{ ...openWrite, ageSeconds: 0 }]),
   waitedForWritesSeconds: fc.constantFrom(0, 59, 60),
-  replicaClusters: fc.constantFrom([], [{ cluster: 'shop/copy', version: drawnReplicaVersion }]),
+  replicaClusters: fc.constantFrom(
+    [],
+    [{ cluster: 'shop/copy', version: drawnReplicaVersion }],
+    [{ cluster: null, version: drawnReplicaVersion }],
+  ),
   unknownForSeconds: fc.constantFrom(0, 29, 30),
   says: fc.constantFrom<NonNullable<MysqlDraft['says']>>(
     {},

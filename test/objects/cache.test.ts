@@ -214,3 +214,25 @@ describe('the objects of a cluster', () => {
     expect(splitKey('default/test')).to.deep.equal(['default', 'test']);
   });
 });
+
+describe('the clusters that replicate from another one', () => {
+  it('have a name only in the namespace of that one', () => {
+    const cache = new Cache();
+    cache.clusters.put(cluster('test'));
+    const address = { default: '10.1.2.3', elsewhere: '10.1.2.4' };
+    for (const [namespace, podIP] of Object.entries(address)) {
+      const { metadata, spec } = mysqlCluster() as { metadata: object; spec: object };
+      const copy = { metadata, spec: { ...spec, replicationSourceSecretName: 'source' } };
+      cache.clusters.put(read(projectCluster, copy, 'copy', namespace));
+      const { metadata: ofPod } = pod(0) as { metadata: { labels: object } };
+      const labels = { ...ofPod.labels, 'app.kubernetes.io/instance': 'copy' };
+      const spec_ = { containers: [{ name: 'mysqld', image: 'mysql:8.0.40' }] };
+      const raw = { metadata: { ...ofPod, labels }, spec: spec_, status: { podIP } };
+      cache.pods.put(read(projectPod, raw, 'moco-copy-0', namespace));
+    }
+    expect(cache.replicaClustersAt(Object.values(address), 'default/test')).to.deep.equal([
+      { cluster: 'default/copy', version: '8.0.40' },
+      { cluster: null, version: '8.0.40' },
+    ]);
+  });
+});

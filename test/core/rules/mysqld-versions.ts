@@ -47,5 +47,9 @@ export const examples: Examples<keyof typeof mysqldVersions> = {
     }),
     says: 'cluster shop/copy replicates from this one and has mysqld 8.4.8: MySQL does not support a replica of an older series than its source (9.7.4), so upgrade shop/copy first',
     justDoesNot: when(stale().toMysqld('9.7.4').mysql(following('9.7.1')), next),
+    alsoSays: [
+      { cluster: null, replica: null, mysqld: '9.7.4' },
+      'a cluster of another namespace replicates from this one: MySQL does not support a replica of an older series than its source (9.7.4), so upgrade that cluster first',
+    ],
   },
 };
