@@ -233,5 +233,10 @@ describe('status and plan', () => {
     expect((await cluster.run('status', 'test')).out).to.contain(
       'lease for 5m12s: no rollout continues until one runs (namespace databases)',
     );
+    const hostile = { ...lease, metadata: { ...metadata, namespace: 'a-tenant' } };
+    cluster.clusterScoped['/apis/coordination.k8s.io/v1/leases'] = { items: [hostile, moved] };
+    const { out: unclear } = await cluster.run('status', 'test');
+    expect(unclear).to.contain("it is unknown which Lease moco-rollout is the controller's");
+    expect(unclear).to.contain('namespaces a-tenant, databases').and.not.to.contain('5m12s');
   });
 });
