@@ -72,7 +72,7 @@ export async function answer(
 export const internalError = (): WebhookAnswer =>
   failureAnswer(500, 'An internal error occurred; see the log of moco-rollout.');
 
-/** The response to a client that requests too often. */
+/** The response to a client that sends requests too often. */
 export const tooManyRequests = (): WebhookAnswer =>
   failureAnswer(429, 'Expected fewer requests per second from one address; try again.', {
     'Retry-After': '1',

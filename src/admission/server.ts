@@ -23,7 +23,10 @@ export interface WebhookOptions extends TlsSources {
   readonly requestTimeoutMilliseconds?: number;
   readonly keepAliveMilliseconds?: number;
   readonly certificatePollMilliseconds?: number;
-  /** A clock in milliseconds since an arbitrary moment, for the rates of clients; by default the process's own. */
+  /**
+   * A clock in milliseconds since an arbitrary moment, for the rates of clients. The default is the clock of the
+   * process.
+   */
   readonly clock?: () => number;
   /** Called with each response: the status code, and how long the answer took. */
   readonly onAnswered?: (code: number, milliseconds: number) => void;
@@ -43,8 +46,8 @@ const defaultRequestTimeoutMilliseconds = 10_000;
 /** Each API server opens one connection for every review in progress, and keeps some of these connections. */
 const defaultMaxConnections = 128;
 /**
- * The rates for one address, which all API servers may share behind a proxy. There is a review for each write of a
- * StatefulSet by MOCO, some tens per second. A connection costs far more than a review: a TLS handshake.
+ * The rates for one address. Behind a proxy, all API servers may share one address. Each write of a StatefulSet by MOCO
+ * causes a review: some tens per second. A connection needs a TLS handshake, which costs far more than a review.
  */
 const connectionRate: Rate = { perSecond: 50, burst: 256 };
 const requestRate: Rate = { perSecond: 500, burst: 1000 };

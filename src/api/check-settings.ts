@@ -72,7 +72,7 @@ export const checkFields = {
     'Queries to the Prometheus of --prometheus-url before a working member is replaced, while an updated ' +
       'member participates for minReadySeconds, and while a later stage waits for this cluster. The rollout waits ' +
       'while a check fails or has no answer. Members that are down are replaced anyway, except ' +
-      'those that only wait to start. An empty list means no checks, as if no other source had any.',
+      'those that are only waiting to start. An empty list means no checks, as if no other source had any.',
   ),
 };
 

@@ -110,8 +110,8 @@ export const maintenanceFields = {
     maintenanceWindow,
     8,
     'The times at which working members may be updated. A step begins only if its expected time fits into what is ' +
-      'left of the window. Members that are down are replaced at any time, except those that only wait to start. An ' +
-      'empty list means at any time, as if no other source had windows.',
+      'left of the window. Members that are down are replaced at any time, except those that are only waiting to ' +
+      'start. An empty list means at any time, as if no other source had windows.',
   ),
   blackouts: listOf(
     blackout,

@@ -110,7 +110,7 @@ export const sequenceSpec = struct(
       ),
     }),
   },
-  'Which MySQLClusters begin their rollouts first. Rollouts that have begun continue, and members that are down do not wait, except those that only wait to start.',
+  'Which MySQLClusters begin their rollouts first. Rollouts that have begun continue, and members that are down do not wait, except those that are only waiting to start.',
 );
 
 export const sequenceDefaults = { settleDuration: '5m', maxConcurrent: 1, soakDuration: 0, maxFailures: 0 } as const;

@@ -9,7 +9,9 @@ import type { DataRecord, DataRecordFacts, LastRun } from './snapshot.ts';
 
 /** If the claim was read longer ago than this, it is read again before a decision depends on it. */
 const freshSeconds = 60;
-/** A missing claim is read again after this time, because the StatefulSet controller may create it at any time. */
+/**
+ * A claim that was missing is read again after this time, because the StatefulSet controller may create it at any time.
+ */
 const missingSeconds = 5;
 
 const recordOf = ({ snapshot }: Situation, ordinal: number): DataRecordFacts | undefined =>
@@ -79,7 +81,10 @@ function firstOnItsData(situation: Situation, ordinal: number): Member | null {
   return (lastRunOf(situation, ordinal)?.revision ?? revision) === revision ? member : null;
 }
 
-/** Whether no mysqld of another revision than this one can have started on the data of the member, if it has any. */
+/**
+ * Whether the newest mysqld that may have started on the member's data is of this revision. Also if the member has no
+ * data.
+ */
 export const suits = (situation: Situation, ordinal: number, revision: string): boolean =>
   isAt(situation, ordinal, revision) ||
   hasNoData(situation, ordinal) ||
@@ -179,7 +184,7 @@ export function dueRecords(situation: Situation): readonly DueRecord[] {
 }
 
 /**
- * While new pods start at the current revision, a new member also starts there. Until its mysqld works, which takes as
+ * While new pods start at the current revision, a new member also starts at it. Until its mysqld works, which takes as
  * long as a clone, only the claim can show that its data are not newer.
  */
 function dueFirstRecords(situation: Situation): readonly DueRecord[] {

@@ -32,7 +32,7 @@ export const effectKinds = {
   freesClaims: 'the pod of the member goes, now or after a switchover, and frees claims that nothing else keeps',
   risks: 'a working member, or one that may recover by itself, runs something of the update revision',
   interrupts:
-    'the pod of a stale member that only waits for its node, or is still starting, goes before it could start',
+    'the pod of a stale member that only waits for its node, or is still starting, ends before it could start',
   stops: 'a mysqld that may be running stops',
   reduces: 'one member fewer participates for a while',
   takesHealthy: 'the member participated without a failure',

@@ -79,8 +79,8 @@ function failure({ policy, deadlines, members }: Situation, member: Member): Evi
 }
 
 /**
- * Whether nothing speaks against a member that is down except that its mysqld has not run for a while, and that while
- * is shorter than progressDeadlineSeconds.
+ * Whether the only evidence against a member that is down is that its mysqld is not running, for less than
+ * progressDeadlineSeconds so far.
  */
 export function isSlow({ policy, deadlines }: Pick<Situation, 'policy' | 'deadlines'>, member: Member): boolean {
   const { evidence, facts } = member;

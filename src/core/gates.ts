@@ -68,8 +68,8 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   proceeds: ['Paused', 'RevisionFlapping', ...rulesOf('unfinished')],
   adopts: adoption,
   keeps: [...ownStrategy, 'StatefulSetNotObserved'],
-  // MOCO scales an offline cluster to 0, and a strategy replaces no pod. When the cluster returns, MOCO creates every
-  // pod at once, and then it is too late to set the strategy.
+  // MOCO scales an offline cluster to 0, so setting the strategy replaces no pod. When the cluster comes back online,
+  // MOCO creates all pods at once, and then it is too late to set the strategy.
   updatesNew: ownStrategy.filter((rule) => rule !== 'Offline'),
   comesUpdated: [
     ...rulesOf('everything').filter((rule) => !ofTheStatefulSet.includes(rule)),

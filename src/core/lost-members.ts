@@ -61,7 +61,7 @@ export const isRestoring = ({ members, snapshot: { memory } }: Situation, ordina
 };
 
 /**
- * Whether the member has never had a pod, because the cluster is being scaled up. No step and no other client has
+ * Whether the member has never had a pod, because the cluster is being scaled up. So no step and no other client has
  * deleted its pod, and its first pod may have any revision.
  */
 export const isNew = (situation: Situation, ordinal: number): boolean => {
@@ -117,7 +117,9 @@ export function keptBecause(situation: Situation, { ordinal, member }: Lost): Ke
   return policy.lostMembers === 'KeepRevision' ? 'setting' : null;
 }
 
-/** Rules look at members with a pod. Without one, only the record of the data shows what mysqld would do with them. */
+/**
+ * Rules evaluate members with a pod. Without a pod, only the record of the data shows whether mysqld could open them.
+ */
 function refusalOfMissing(situation: Situation, ordinal: number): 'VersionRefused' | 'RedoLogOpen' | null {
   if (refusesDataOfMissing(situation, ordinal) && !isOverridden(situation, 'VersionRefused')) return 'VersionRefused';
   return cannotReadLogOfMissing(situation, ordinal) && !isOverridden(situation, 'RedoLogOpen') ? 'RedoLogOpen' : null;
@@ -153,7 +155,7 @@ export function wouldSetBack(situation: Situation, revision: string): boolean {
 }
 
 /**
- * Whether the data of every member belong to the revision, or there are none yet. Then no member can start on data
+ * Whether the data of every member belong to the revision, or the member has none yet. Then no member can start on data
  * newer than its own revision, no matter how long new pods start at the revision, and even if this process dies
  * meanwhile.
  */

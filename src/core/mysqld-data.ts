@@ -150,7 +150,7 @@ export function replicaClusterBehind(situation: Situation): OlderReplicaCluster 
   return null;
 }
 
-/** About a cluster of another namespace, which the tenant may not see, the sentence says nothing else. */
+/** A tenant may not see clusters of other namespaces, so the sentence says nothing else about such a cluster. */
 export const explainOlderReplicaCluster = ({ cluster, replica, mysqld }: OlderReplicaCluster): string =>
   `${
     cluster === null

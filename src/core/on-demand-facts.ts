@@ -96,9 +96,9 @@ export interface TiedToNode {
   readonly ties: readonly string[];
 }
 
-/** The next pod of a member has too many constraints to compare them with every node. */
+/** The next pod of a member has too many constraints of one kind to compare them with every node. */
 export interface UnjudgedPlacement {
-  /** The constraints, and where they are, in words that follow a number. */
+  /** The kind of constraint and its place, as words that can follow a number, such as `tolerations in the pod`. */
   readonly what: string;
   readonly most: number;
   readonly got: number;
@@ -118,7 +118,7 @@ export interface EndingClaim {
    * - `replaced`: after the pod had started, another claim of the same name was created
    * - `volumeMissing`: the claim's PersistentVolume is gone, or belongs to a different claim
    * - `volumeTerminating`: the claim's PersistentVolume is being deleted
-   * - `unread`: the pod mounts more claims than are read, so it is unknown what would become of them
+   * - `unread`: the pod mounts too many claims to read them, so it is unknown whether they keep their data
    */
   readonly state: (typeof claimStates)[number];
 }

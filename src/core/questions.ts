@@ -144,7 +144,8 @@ export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> }
       notes: [...one.notes, ...other.notes],
     }),
     again: {
-      // New pods leave their previous revision if the data of a member are unknown, and a new claim may show more.
+      // If the data of a member are unknown, new pods no longer start at the previous revision. A new claim may show
+      // the data.
       before: ['restores', 'updatesNew'],
       question: (_, __, situation) => {
         const members = unsureData(situation);

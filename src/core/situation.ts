@@ -183,8 +183,8 @@ export function everyOtherParticipates(situation: Situation, member: Member): bo
 }
 
 /**
- * The members that have to keep serving while `taken` is replaced. Empty if nothing is lost with `taken`: its members
- * are down, or the primary does not participate, so that writes have already stopped.
+ * The members that have to keep serving while `taken` is replaced. Empty if no member of `taken` may serve: each is
+ * down, or is a primary that does not participate, so writes have already stopped.
  */
 export const reliedOn = ({ members }: Pick<Situation, 'members'>, taken: readonly Member[]): readonly Member[] =>
   taken.some(mayServe) ? members.filter((member) => member.participates && !taken.includes(member)) : [];

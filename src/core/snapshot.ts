@@ -400,7 +400,7 @@ export interface DataRecordFacts {
    * record.
    */
   readonly record: DataRecord | null;
-  /** What the claim itself shows about the data; left out if it shows nothing. Then `record` decides alone. */
+  /** What the claim itself shows about the data. If it shows nothing, this is left out, and only `record` counts. */
   readonly claim?: ClaimEvidence;
   /** Seconds since the claim was read or written. */
   readonly ageSeconds: number;

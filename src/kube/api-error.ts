@@ -97,8 +97,8 @@ export const wasTooLate = (error: unknown): boolean => wasNeverSent(error) && (e
 export const isNotFound = (error: unknown): boolean => isMissing(error) && (error as ApiError).isStatus;
 
 /**
- * Whether the API server itself says that this very object does not exist. A Status without its name may come from
- * another server, or mean the kind or the path.
+ * Whether the API server itself says that this very object does not exist. A Status that does not name the object may
+ * come from another server, or be about the kind or the path.
  */
 export const isNotFoundByName = (error: unknown, { kind, name }: ApiErrorAbout): boolean =>
   error instanceof ApiError &&

@@ -33,7 +33,7 @@ export interface ListedKind {
   readonly namespace?: string | undefined;
 }
 
-/** How many times fewer objects are requested after a page was too large. */
+/** After a page that was too large, the next request asks for this many times fewer objects. */
 const smallerPage = 4;
 
 export interface ListPage {
@@ -45,8 +45,8 @@ export interface ListPage {
 
 /**
  * The pages of a list, one after another; `options` apply to each call. A page that is too large is requested again
- * with fewer objects, down to one, so no tenant can prevent a list with large objects. Without a `pageSize` the answer
- * has no limit. Throws `ApiError`, and `TypeError` if an answer is not a list of this kind.
+ * with fewer objects, down to one, so no tenant can make a list fail by creating large objects. Without a `pageSize`
+ * the answer has no limit. Throws `ApiError`, and `TypeError` if an answer is not a list of this kind.
  */
 export async function* pagesOf(
   client: ApiClient,

@@ -1,4 +1,4 @@
-// How much of one answer of the API server this program reads, because tenants may write objects of any size.
+// Limits on the answers of the API server that this program reads. Tenants may write objects of any size.
 
 /**
  * The maximum number of JSON values in one object. Real objects have a few thousand values, but the API server accepts
@@ -10,6 +10,6 @@ export const mostValuesOfObject = 50_000;
 /** The maximum size of one object as JSON. etcd accepts 1.5 MB, and JSON encodes some characters as six bytes. */
 export const mostBytesOfObject = 16 * 1024 * 1024;
 
-/** The limits of one page of a list. Any single object that etcd accepts fits. */
+/** The limits of one page of a list. Any single object that etcd accepts fits into a page. */
 export const mostValuesOfPage = 1_000_000;
 export const mostBytesOfPage = 16 * 1024 * 1024;

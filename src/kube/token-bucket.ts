@@ -98,7 +98,7 @@ export class TokenBucket {
     return this.#take(priority, 1, signal, tenant);
   }
 
-  /** `tokens` is at most the burst, so that the tokens of others never turn negative. */
+  /** `tokens` is at most the burst, so the bucket never becomes negative at the expense of other tenants. */
   #take(priority: Priority, tokens: number, signal: AbortSignal | undefined, tenant: string): Promise<boolean> {
     if (signal?.aborted) return Promise.resolve(false);
     return new Promise((resolve) => {

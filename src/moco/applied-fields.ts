@@ -65,7 +65,7 @@ function ofItems(wanted: readonly Json[], live: readonly Json[], owned: Json, pa
   });
 }
 
-/** Only such values identify items. An object would be compared as a whole, for every item. */
+/** Only plain values identify items. An object would have to be compared as a whole for every item. */
 const idPart = (value: unknown): unknown => (typeof value === 'object' ? null : value);
 
 /** The fields in a key such as `k:{"name":"side"}`. */

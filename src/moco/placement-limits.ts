@@ -4,9 +4,9 @@ import type { UnjudgedPlacement } from '../core/on-demand-facts.ts';
 // Whether a pod has few enough constraints to compare them with every node. A tenant writes them, and the comparison
 // blocks the process. MOCO sets none, and people write a handful.
 
-/** The most constraints of one kind. Every constraint is compared with every node. */
+/** The maximum number of constraints of one kind. Every constraint is compared with every node. */
 export const mostConstraints = 64;
-/** The most values of all constraints together. */
+/** The maximum number of values of all constraints together. */
 export const mostConstraintValues = 256;
 
 /** What a pod adds to the constraints of its template. */
@@ -17,8 +17,8 @@ export interface PodConstraints {
 }
 
 /**
- * The first kind of constraints of which there are too many; `null` if there is none. If there are too many, no code
- * may compare the template with nodes.
+ * The first kind of constraint that exceeds its limit; `null` if every kind is within its limit. Otherwise, no code may
+ * compare the template with nodes.
  */
 export function unjudgedPlacement(template: Json, pod: PodConstraints): UnjudgedPlacement | null {
   const spec = object(template['spec']);

@@ -26,12 +26,12 @@ export interface Barrier {
 
 const nameOf = (node: Json): string => text(object(node['metadata'])['name']) ?? '';
 
-/** What every constraint uses. It is computed once, because there may be thousands of nodes. */
+/** What all constraints share. It is computed once, because there may be thousands of nodes. */
 interface Cluster {
   readonly labels: Readonly<Record<string, string>>;
   readonly others: readonly PlacedPod[];
   readonly byName: ReadonlyMap<string, Json>;
-  /** The nodes whose domains count in a spread, by its policies. */
+  /** The nodes whose domains count for a topology spread constraint, according to its policies. */
   readonly counted: (constraint: Json) => readonly Json[];
 }
 

@@ -32,9 +32,9 @@ const noImageYet = [
 ];
 
 /**
- * The images that the message may name, by their full names. It names them either as given or in the notation of
- * container runtimes (`docker://docker.io/library/mysql:1:`). A registry can write a long message, so it is split only
- * once, and not for every image.
+ * The full names of the images that the message may name. The message names an image either as given or in the notation
+ * of container runtimes (`docker://docker.io/library/mysql:1:`). A registry can write a long message, so it is split
+ * only once, and not for every image.
  */
 const imagesIn = (message: string): ReadonlySet<string> =>
   new Set(message.split(/[^\w./:@-]+/).map((word) => fullName(withoutEnd(word.replace(/^\w+:\/\//, '')))));

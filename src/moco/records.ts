@@ -49,7 +49,7 @@ export interface StatefulSetRecord extends ObjectRecord, StatefulSetFacts {
   readonly managers: readonly string[];
   /** The managers that have lately written its pod template, the newest first. */
   readonly templateWriters: readonly string[];
-  /** The names of the containers of the StatefulSet's template, including init containers: the first 64. */
+  /** The names of the first 64 containers of the StatefulSet's template, including init containers. */
   readonly containers: readonly string[];
 }
 

@@ -218,8 +218,8 @@ export class Cache {
 
   /**
    * The clusters that replicate from elsewhere and have a member at one of these IP addresses, each with the oldest
-   * MySQL version among its members. Clusters of other namespaces have no name here, because what a mysqld reports is
-   * not verified, and the tenant sees the sentences about it.
+   * MySQL version among its members. Clusters of other namespaces have no name here, because the reports of a mysqld
+   * are not verified, and its tenant sees the sentences about them.
    *
    * @param source the key of the cluster that they replicate from
    */

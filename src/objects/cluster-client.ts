@@ -131,8 +131,8 @@ export class ClusterApi extends StatusClient {
 
   /**
    * The preflight pods that this program has created for a cluster. Requests about preflight pods are sent only once,
-   * because the rest of the pass does not depend on them. Rejects with `ApiError` also if there are more pods with the
-   * label than any cluster needs, because a pod that is missing in an incomplete list would count as deleted.
+   * because the rest of the pass does not depend on them. Also rejects with `ApiError` if more pods have the label than
+   * any cluster needs, because a pod that is missing from an incomplete list would count as deleted.
    */
   async listPreflightPods(namespace: string, clusterName: string, rolloutUid: string): Promise<readonly Json[]> {
     const query = { labelSelector: `${preflightLabel}=${clusterName}`, limit: mostPreflightPods };

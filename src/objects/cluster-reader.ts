@@ -174,7 +174,8 @@ export class ClusterReader {
 
   /**
    * Reads a claim. Resolves to `missing` if the API server says that the claim of this name does not exist, and to
-   * `null` if it is unknown whether the claim exists, because it may not be read or the API server names no claim.
+   * `null` if it is unknown whether the claim exists, because this program may not read it, or the answer does not name
+   * the claim.
    */
   async readClaim(place: ResourcePlace & { readonly name: string }): Promise<Json | 'missing' | null> {
     const { plural: kind } = persistentVolumeClaims;

@@ -6,7 +6,7 @@ import type { Server, Socket } from 'node:net';
 /** What the clients of a server may use. */
 interface ClientLimits {
   readonly connections: number;
-  /** The rates of each address. One rate can apply to both. */
+  /** The rates of each address. Both may be the same object. */
   readonly connecting: ClientRates;
   readonly requesting: ClientRates;
 }
@@ -14,10 +14,10 @@ interface ClientLimits {
 /**
  * Limits the clients of a server. A connection beyond the limit replaces the one that has been quiet for longest. So a
  * client that connects and sends nothing, or that sends a body byte by byte, cannot keep other clients out. A client
- * that connects too often is disconnected. If it sends its next request before it has the previous answer, all of its
- * connections are closed.
+ * that connects too often is disconnected. If a client sends a request before it has the previous answer, all
+ * connections from its address are closed.
  *
- * @param serve is called for each request. `isWithinRate` is false if the client requests too often.
+ * @param serve is called for each request. `isWithinRate` is false if the client sends requests too often.
  */
 export function limitClients(
   server: Server,
@@ -49,7 +49,8 @@ export function limitClients(
     if (busy.has(socket)) {
       connecting.exhaust(address);
       socket.destroy();
-      // Node parses all requests that a socket has received, so each of these connections could block for milliseconds.
+      // Node parses all requests that a socket has received, so each of these connections could block the thread for
+      // milliseconds.
       for (const other of open.values()) if (other.remoteAddress === address) other.destroy();
       return;
     }

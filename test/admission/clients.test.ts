@@ -151,7 +151,7 @@ describe('a webhook whose client sends too much', () => {
     await closeOf(await webhook.openPlainly());
   });
 
-  it('answers requests beyond the rate of an address with 429 and without work', async () => {
+  it('answers requests beyond the rate of an address with 429, without a review', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let sent = 0; sent < 1000; sent += 1) await webhook.post('', { agent, path: '/x', headers: {} });
     const { status, body, headers } = await webhook.post(undefined, { agent });
@@ -160,7 +160,7 @@ describe('a webhook whose client sends too much', () => {
     expect(JSON.parse(body)).to.deep.include({ kind: 'Status', reason: 'TooManyRequests' });
   });
 
-  it('closes no connection for one beyond the rate of its address', async () => {
+  it('keeps open connections of an address when it refuses a new one', async () => {
     const quiet = await webhook.open();
     const answer = new Promise((resolve) => {
       quiet.once('data', (bytes: Buffer) => resolve(bytes.toString()));

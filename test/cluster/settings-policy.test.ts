@@ -305,7 +305,7 @@ describe('the policies of settings', () => {
       );
     });
 
-    /** What the API server refuses with, when a person labels a cluster with `tier: normal`. */
+    /** The API server's error if a person labels a cluster that has `tier: normal`; empty if it accepts. */
     async function labelled(person: string, ...labels: readonly string[]): Promise<string> {
       made += 1;
       const name = `c-${made}`;
@@ -320,7 +320,9 @@ describe('the policies of settings', () => {
 
     it('lets only users who may update sequences set, change and remove them', async () => {
       for (const change of ['env=production', 'tier=canary', 'tier-']) {
-        expect(await labelled('ada', change), change).to.contain('users who may update MySQLRolloutSequences set');
+        expect(await labelled('ada', change), change).to.contain(
+          'only users who may update MySQLRolloutSequences may set',
+        );
         expect(await labelled('grace', change), change).to.equal('');
       }
     });

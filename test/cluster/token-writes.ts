@@ -966,7 +966,8 @@ export const refused: readonly Refused[] = [
         ({ spec: { volumes } }: PreflightPod) => volumes.push({ name: 'x', configMap: { name: 'app-config' } }),
         'ConfigMaps of its cluster',
       ],
-      // So many that the policy which compares them with the template exceeds its costs, and admits the pod.
+      // With this many, the policy that compares them with the template exceeds its cost limit, and the API server
+      // admits the pod.
       [
         'a preflight with a ConfigMap of others behind 4,000 of its own',
         inSpec({

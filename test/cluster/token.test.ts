@@ -273,7 +273,7 @@ function template(name: string, version: string, agent: string, cpu: string): ob
         },
         { name: 'agent', image: agent, resources: { limits: { cpu } } },
       ],
-      // The more volumes a template has, the more a policy costs that compares a pod with it.
+      // The more volumes a template has, the more it costs a policy to compare a pod with it.
       volumes: [
         ...Array.from({ length: 60 }, (_, index) => ({ name: `more-${index}`, configMap: { name: `more-${index}` } })),
         { name: 'mysql-conf', configMap: { name: 'moco-test.1' } },

@@ -92,7 +92,7 @@ describe('a member with many volumes', () => {
     bench.server.change(pods, member(last), { spec: { volumes } });
   };
 
-  it('is read for each of its claims once, however many volumes name it', async () => {
+  it('has each of its claims read once, however many volumes name it', async () => {
     const bench = new Bench();
     mounts(
       bench,

@@ -82,13 +82,13 @@ describe('the claims of members that wait for the update', () => {
         .members(member(2).stale().data({ record: null, claim, ageSeconds })),
     )?.members.includes(2);
 
-  it('are read again five seconds after one did not exist, and as soon as its member has a pod', () => {
+  it('are read again five seconds after a claim did not exist, and as soon as its member has a pod', () => {
     expect([0, 4.9, 5].map((age) => asksFor('missing', age, 2))).to.deep.equal([false, false, true]);
     expect(asksFor('missing', 0)).to.equal(true);
     expect([0, 59, 60].map((age) => asksFor('madeForPod', age))).to.deep.equal([false, false, true]);
   });
 
-  it('get a note of the first pod of a new member, which no other record gives way to', () => {
+  it('get a note of the first pod of a new member, which replaces no other record', () => {
     const first = (change: (one: MemberBuilder) => MemberBuilder = (one) => one) =>
       kept().members(change(member(1).stale()).data({ record: null, claim: 'madeForPod' }));
     expect(noted(first())).to.deep.equal([[1, revisionBefore]]);

@@ -127,7 +127,7 @@ describe('the effects of a step', () => {
     ]);
   });
 
-  it('on a stale member that waits to start include that it does not start', () => {
+  it('on a stale member that waits to start include an interruption, and not a risk', () => {
     for (const given of [member(2).stale().awaitingNode(), member(2).stale().preparing(60)]) {
       expect(kindsOf(stale().members(given)))
         .to.include('interrupts')

@@ -10,8 +10,8 @@ export const keepsRevisions = (set: StatefulSetFacts | null): boolean =>
   set?.newPods === 'CurrentRevision' && set.strategy === 'RollingUpdate' && set.partition === set.replicas;
 
 /**
- * The newest mysqld that has started on the data, `null` if nobody knows: what was seen to work, or what the claim says
- * where no other mysqld can have started since.
+ * The newest mysqld that has started on the data; `null` if that is unknown. It was seen to work, or the claim names it
+ * and no other mysqld can have started since.
  */
 export function dataNoted(snapshot: ClusterSnapshot, ordinal: number): DataRecord | null {
   const { lastRuns, dataRecords, members, statefulSet } = snapshot;
@@ -25,14 +25,14 @@ export function dataNoted(snapshot: ClusterSnapshot, ordinal: number): DataRecor
   return possible.includes(noted.revision) ? noted : null;
 }
 
-/** Its revision, `null` if nobody knows. */
+/** The revision of the newest mysqld that has started on the data; `null` if that is unknown. */
 export const dataRevision = (snapshot: ClusterSnapshot, ordinal: number): string | null =>
   dataNoted(snapshot, ordinal)?.revision ?? null;
 
 /**
- * Whether a mysqld of the revision may start on the data: that was the newest one, or no other can have started, because
- * the API server has said within five seconds that there is no claim, or made the claim together with the pod that is
- * there.
+ * Whether a mysqld of the revision may start on the data: either the newest one was of this revision, or no other can
+ * have started. The latter is so if the API server has said within the last five seconds that there is no claim, or if
+ * the claim was created together with the existing pod.
  */
 export function opensAt(snapshot: ClusterSnapshot, ordinal: number, revision: string | undefined): boolean {
   if (dataRevision(snapshot, ordinal) === revision) return true;
@@ -44,7 +44,7 @@ export function opensAt(snapshot: ClusterSnapshot, ordinal: number, revision: st
   return isFirst && pod?.revision === revision && (run === undefined || run.revision === revision);
 }
 
-/** No step and nobody else has deleted a pod of it, for it has never had one: the cluster is being scaled up. */
+/** The member has never had a pod that a step or another client could have deleted: the cluster is being scaled up. */
 const isNew = (snapshot: ClusterSnapshot, ordinal: number): boolean => {
   const { dataRecords, lastRuns, members, memory } = snapshot;
   return (
@@ -98,8 +98,8 @@ export function wouldStay(snapshot: ClusterSnapshot, policy: RolloutPolicy): boo
 }
 
 /**
- * A member has no pod, no step has taken it, and its next pod would start at the revision of its data, which the mysqld
- * of the update revision refuses.
+ * A member has no pod, no step has deleted it, and its next pod would start at the revision of its data, which the
+ * mysqld of the update revision refuses.
  */
 export function wouldBeRefused(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolean {
   const { members, statefulSet: set, memory, createFailure } = snapshot;

@@ -111,8 +111,8 @@ export function slow(member: MemberFacts, { progressDeadlineSeconds }: RolloutPo
 }
 
 /**
- * Its pod works as soon as its node is back, or as it has been begun: no node that it could use takes it, its node has
- * ended it, or what comes before its mysqld has still to be done.
+ * The pod will work once its node is back or it has finished starting: no node that it could use accepts it, its node
+ * has ended it, or a container before its mysqld has not finished.
  */
 export function awaitsItsStart(member: MemberFacts, policy: RolloutPolicy): boolean {
   const { phase, unschedulable: message, containers, initContainers } = member;
@@ -130,7 +130,10 @@ export function awaitsItsStart(member: MemberFacts, policy: RolloutPolicy): bool
   return isNew && !hasRun && !isBegun && slow(member, policy);
 }
 
-/** Its node shuts down, is short of something, or makes room for another pod; what it used beyond its limits is its own. */
+/**
+ * Its node shuts down, is short of a resource, or makes room for another pod. A pod that exceeded its own limits does
+ * not count.
+ */
 export const endedByItsNode = ({ phase, failedReason, disruption, exceededLimits }: MemberFacts): boolean =>
   phase === 'Failed' &&
   !exceededLimits &&

@@ -53,7 +53,7 @@ const isNotedAsKilled = ({ dataRecords, lastRuns }: ClusterSnapshot, { ordinal, 
     (one) => one.ordinal === ordinal && one.record?.killed === true && one.record.version === mysqld.version?.version,
   ) && !lastRuns.some((one) => one.ordinal === ordinal);
 
-/** A mysqld of another version was recorded or seen on the data as well: both are taken for the data. */
+/** A mysqld of another version was also recorded or seen on the data. Then the data may be of either version. */
 function isContradicted({ dataRecords, lastRuns }: ClusterSnapshot, { ordinal, mysqld }: MemberFacts): boolean {
   const known = [...dataRecords, ...lastRuns].filter((one) => one.ordinal === ordinal);
   const versions = known.map((one) => ('record' in one ? one.record?.version : one.version) ?? null);

@@ -272,14 +272,14 @@ export class MemberBuilder {
     return this.creating(0).but({ unschedulable: message });
   }
 
-  /** No node that could have its volume takes the pod. */
+  /** No node that can attach its volume accepts the pod. */
   awaitingNode(): this {
     return this.unschedulable(
       '0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) had volume node affinity conflict.',
     );
   }
 
-  /** Its node attaches the volume or pulls the first image: nothing of the pod has run. */
+  /** Its node is attaching the volume or pulling the first image: no container of the pod has run. */
   preparing(idleForSeconds: number): this {
     return this.creating(idleForSeconds)
       .container('mysqld', { reason: 'PodInitializing', hasRun: false })

@@ -132,7 +132,7 @@ const others: readonly Pick<Case, 'given' | 'settings'>[] = [
       .keepingRevisions(),
     settings: { paused: true },
   },
-  // A member without a pod has data that the update revision refuses, and that of another member are updated.
+  // A member without a pod has data that the update revision refuses, and another member has updated data.
   {
     given: three(member(0).stale().mysqld('8.0.40'), member(1).stale(), member(2).updated().mysqld('8.0.40'))
       .missing(1)

@@ -99,7 +99,7 @@ const repairs = (snapshot: ClusterSnapshot, going: readonly MemberFacts[]): bool
   if (!primary || !participates(snapshot, primary)) return true;
   return going.every((one) => !participates(snapshot, one) && (down(snapshot, one) || crashes(one)));
 };
-/** Judged at its beginning and wherever a window or a blackout begins or ends, unless the step repairs. */
+/** Judged at the beginning of the step and whenever a window or a blackout begins or ends, unless the step repairs. */
 const inTime: Need = (snapshot, policy, going) =>
   fits(snapshot, policy, going, snapshot.cluster.replicas > 1 ? policy.switchoverTimeoutSeconds : 0);
 const inTimeInPlace: Need = (snapshot, policy, going) => fits(snapshot, policy, going, 0);
@@ -403,7 +403,10 @@ const roomForOne: Need = (snapshot, policy, going) => {
   return somebodyMayGo(snapshot, policy, going);
 };
 
-/** Nothing but the running pod has the data of a claim that is about to go. What was not read may be about to go. */
+/**
+ * Nothing but the running pod has the data of a claim that is about to go. A claim that was not read may be about to
+ * go, too.
+ */
 const keepsItsData: Need = (_snapshot, policy, going) =>
   off(policy, 'ClaimTerminating') ||
   going.every((one) => {
@@ -685,8 +688,8 @@ export function unmetNeeds(snapshot: ClusterSnapshot, policy: RolloutPolicy, ste
 }
 
 /**
- * A stale member that waits for its node, or whose pod has only just been begun, starts at its own revision as long as
- * the update has to wait: that it does not work is no reason to hurry.
+ * A stale member that waits for its node, or whose pod has only begun to start, may start at its own revision as long
+ * as the update has to wait. The update is not urgent only because the member does not work.
  */
 const staysWhileHeld: Need = (snapshot, policy, going) => {
   const awaited = going.filter(

@@ -209,7 +209,9 @@ describe('new pods while no member works at the update revision', () => {
   });
 });
 
-/** The cluster is scaled from three members to five, of which 3 and 4 have no pod yet, and the rollout keeps revisions. */
+/**
+ * The cluster is scaled from three members to five. Members 3 and 4 have no pod yet, and the rollout keeps revisions.
+ */
 const scaledTo = (five: Partial<ClusterFacts>, newMember: (ordinal: number) => MemberBuilder, setReplicas = 5) =>
   cluster(5)
     .templateChanged()
@@ -299,13 +301,13 @@ describe('new pods of a cluster that is scaled up while its rollout is held', ()
       'Paused',
       paused,
     ),
-    'start at the update revision if it was too long ago that the claim did not exist': when(
+    'start at the update revision if the answer that the claim does not exist is too old': when(
       scaled((ordinal) => member(ordinal).data({ record: null, claim: 'missing', ageSeconds: 5 })),
       'updates new pods',
       'Paused',
       paused,
     ),
-    'start at the update revision if a mysqld has run since the claim did not exist': when(
+    'start at the update revision if a mysqld has run although the claim did not exist': when(
       scaled((ordinal) =>
         member(ordinal).data({
           lastRun: { ...dataRecord(revisionAfter), worked: false },
@@ -324,7 +326,7 @@ describe('new pods of a cluster that is scaled up while its rollout is held', ()
     ),
   });
 
-  it('show no member without data as one whose pod somebody has deleted', () => {
+  it('do not show a member without data as one whose pod another client deleted', () => {
     const { members } = decideCase({ given: scaled(), settings: paused });
     expect(members.map(({ recreated }) => recreated ?? null)).to.deep.equal([null, null, null, null, null]);
   });
@@ -506,7 +508,7 @@ describe('a member whose pod another client deletes', () => {
       'nothing',
       'MemberMissing',
     ),
-    'does not keep it if a person lets its mysqld try': when(newerData('8.4.8'), 'nothing', 'MemberMissing', {
+    'does not keep it if a person overrides the refusal': when(newerData('8.4.8'), 'nothing', 'MemberMissing', {
       overrides: [{ rule: 'VersionRefused', remainingSeconds: 60 }],
     }),
     'keeps it if it is the primary, which waits for approval': when(
@@ -832,7 +834,7 @@ describe('the revision of new pods does not change', () => {
   };
   /** What a person has asked for is shown before a moment of the StatefulSet. */
   const heldBy = (hold: HoldRule): HoldRule => (hold === 'StatefulSetDeleting' ? 'Paused' : hold);
-  /** A strategy replaces no pod of an offline cluster. */
+  /** Setting the strategy replaces no pod of an offline cluster. */
   const doesWhenComplete = (hold: HoldRule): Does => (hold === 'Offline' ? 'updates new pods' : 'nothing');
   play(
     Object.fromEntries(
@@ -936,7 +938,7 @@ describe('the revision at which a member comes back whose pod another client del
   });
 });
 
-/** The drain of a node has ended the pod of a held member, and the next pod has still to start. */
+/** A drain has ended the pod of a held member, and the next pod has not started yet. */
 const drained = (of: () => ClusterBuilder, one = member(1).stale().awaitingNode()) =>
   of().members(one).keepingRevisions();
 const closed = (given: ClusterBuilder) => given.maintenance([[3600, 7200]]);
@@ -1068,7 +1070,7 @@ describe('a held member whose next pod waits to start', () => {
       null,
     ),
     'is updated when the window opens': when(drained(stale).maintenance([[0, 7200]]), 'updates new pods', null),
-    'gets time to return by request': when(
+    'gets time to return, with lostMembers: KeepRevision': when(
       half().members(member(1).stale().awaitingNode()),
       'nothing',
       'MaxUnavailableReached',
@@ -1080,7 +1082,7 @@ describe('a held member whose next pod waits to start', () => {
       null,
       keepsRevision,
     ),
-    'is updated despite that request if the rollout has no other member to update': when(
+    'is updated despite that setting if the rollout has no other member to update': when(
       half().members(member(0).updated(), member(1).stale().awaitingNode()),
       'delete 1',
       null,
@@ -1094,7 +1096,7 @@ describe('a held member whose next pod waits to start', () => {
     expect(one?.evidence?.kind).to.equal('unschedulable');
   });
 
-  it('has Prometheus asked again while a check fails', () => {
+  it('makes the controller query Prometheus again while a check fails', () => {
     const given = drained(stale).but({ checks: [{ ...failingCheck, ageSeconds: 31 }] });
     const { hold, asks } = decideCase({ given });
     expect(hold?.rule).to.equal('CheckFailing');

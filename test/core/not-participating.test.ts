@@ -216,18 +216,22 @@ describe('a member that does not participate, while another one does not answer 
   play({
     'stays as a replica that runs: MOCO may need it for a failover': when(lagging().silent(0), silent(0)),
     'stays as a replica that runs: commits may need it': when(lagging().silent(2, 119), silent(2), {}, 1),
-    'goes as such once a dead node would be known': when(
+    'is deleted as a replica that runs, once a dead node would have been noticed': when(
       lagging().silent(2, 120),
       deletes('MemberNotParticipating', 1),
     ),
-    'goes as such by an override': when(lagging().silent(0), deletes('MemberNotParticipating', 1), {
-      overrides: [{ rule: 'MemberSilent', remainingSeconds: 60 }],
-    }),
-    'stays as such while the other one reports that it is not ready': when(
+    'is deleted as a replica that runs, with an override': when(
+      lagging().silent(0),
+      deletes('MemberNotParticipating', 1),
+      {
+        overrides: [{ rule: 'MemberSilent', remainingSeconds: 60 }],
+      },
+    ),
+    'stays as a replica that runs, while the other one reports that it is not ready': when(
       lagging().answers(2, { kind: 'notReady', message: 'it is behind' }),
       holds({ rule: 'MemberSilent', member: 2, answer: 'notReady', message: 'it is behind', graceSeconds: 120 }),
     ),
-    'stays as such until the others have just been asked': when(
+    'stays as a replica that runs, until the others have been asked again': when(
       lagging().answers(2, { kind: 'ready' }, { ageSeconds: 5 }),
       holds({ rule: 'MembersNotAsked', members: [2] }),
     ),
@@ -238,25 +242,25 @@ describe('a member that does not participate, while another one does not answer 
     'stays in partition mode': when(stale().members(member(2).lagging(200)).atPartition(3).silent(1), silent(1), {
       mode: 'Partition',
     }),
-    'goes if it is down: nothing is lost with its pod': when(
+    'is deleted if it is down: nothing is lost with its pod': when(
       stale().members(member(1).down('CrashLoopBackOff')).silent(0),
       deletes('MemberDown', 1),
     ),
-    'goes if it is down, before another one that runs': when(
+    'is deleted if it is down, before another one that runs': when(
       stale(5).members(member(3).lagging(200), member(4).down('CrashLoopBackOff')).silent(1),
       deletes('MemberDown', 4),
     ),
-    'goes if it is down, before another one whose node does not answer': when(
+    'is deleted if it is down, before another one whose node does not answer': when(
       stale(5).members(member(3).unreachable(), member(4).down('CrashLoopBackOff')).silent(1),
       deletes('MemberDown', 4),
     ),
-    'goes as primary: writes have already stopped': when(
+    'is deleted as primary: writes have already stopped': when(
       stale().members(member(0).lagging()).primaryUnavailableFor(180).silent(2),
       deletes('PrimaryNotParticipating', 0),
     ),
   });
 
-  it('has the others asked before it is deleted, and again right before', () => {
+  it('is deleted only after the others have been asked, and asked again right before the deletion', () => {
     const others = { kind: 'members', members: [0, 2] };
     const unasked = { ...lagging().facts(), memberAnswers: [] };
     expect(decideCase({ given: unasked }).asks).to.deep.include(others);

@@ -48,7 +48,7 @@ describe('a claim that is being deleted', () => {
       stale().members(member(2).stale().unschedulable().claimEnds('missing')),
       deletes('MemberDown', 2),
     ),
-    'claims that were not read may be going, also of a pod that no node accepts': when(
+    'claims that were not read may be terminating, even if no node accepts the pod': when(
       stale().members(member(2).stale().unschedulable().claimEnds('unread')),
       endsWith(2, 'unread'),
     ),

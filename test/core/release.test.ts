@@ -5,7 +5,9 @@ import { handsBack, holds, play, takesBack, when } from './table.ts';
 /** At OnDelete, labelled, `currentRevision` where a rollout before the present one has left it. */
 const taken = (): ClusterBuilder => cluster(3).statefulSet({ currentRevision: revisionBefore });
 const promoted = (): ClusterBuilder => cluster(3);
-/** 1 works at the update revision, and new pods start at the current one until the pod of 0 exists again. */
+/**
+ * Member 1 works at the update revision, and new pods start at the current one until the pod of member 0 exists again.
+ */
 const keptUntilCreated = (): ClusterBuilder =>
   three(member(0).stale(), member(1).updated(), member(2).stale()).keepingRevisions().missing(0);
 const keptWhileHeld = (): ClusterBuilder => cluster(3).templateChanged().keepingRevisions();
@@ -38,18 +40,18 @@ for (const mode of ['Partition', 'MOCO'] as const) {
         handsBack,
         settings,
       ),
-      'gets it although new pods are kept at an older one, since the data of a member are newer': when(
+      'gets it although new pods are kept at an older one, because a member has newer data': when(
         keptUntilCreated(),
         promotes(revisionAfter, 1),
         settings,
       ),
-      'is released then, whatever new pods were kept at': when(
+      'is then released, no matter at which revision new pods were kept': when(
         keptUntilCreated().statefulSet({ currentRevision: revisionAfter }),
         handsBack,
         settings,
       ),
-      'keeps it while new pods are kept at it and no data are newer': when(keptWhileHeld(), handsBack, settings),
-      'gets it if the data of one member are not known': when(
+      'keeps it while new pods are kept at it and no member has newer data': when(keptWhileHeld(), handsBack, settings),
+      'gets it if the data of one member are unknown': when(
         keptWhileHeld().members(member(2).dataUnknown()),
         promotes(revisionAfter, 0),
         settings,
@@ -148,11 +150,11 @@ describe('a cluster that a user released while the feature gate is on', () => {
     'has its StatefulSet released, by whichever process comes first': when(promoted().released(), handsBack),
     'keeps it while the cluster is paused': when(promoted().released(), holds({ rule: 'Paused' }), { paused: true }),
     'gets the current revision first': when(taken().released(), promotes(revisionAfter, 3)),
-    'gets it although new pods are kept at an older one, since the data of a member are newer': when(
+    'gets it although new pods are kept at an older one, because a member has newer data': when(
       keptUntilCreated().released(),
       promotes(revisionAfter, 1),
     ),
-    'keeps it while new pods are kept at it and no data are newer': when(keptWhileHeld().released(), handsBack),
+    'keeps it while new pods are kept at it and no member has newer data': when(keptWhileHeld().released(), handsBack),
     'is left alone then': when(promoted().released().atPartition(3), holds({ rule: 'Released' })),
   });
 });

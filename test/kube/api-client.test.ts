@@ -77,7 +77,7 @@ describe('an API client', () => {
     expect(await settled(world, client.call(post))).to.equal(undefined);
   });
 
-  it('reads no answer that is larger than one object, unless the request names its own limits', async () => {
+  it('does not read an answer that is larger than one object, unless the request names its own limits', async () => {
     const large = ['x'.repeat(17 * 1024 * 1024)];
     const many = Array.from({ length: 60_000 }, () => 0);
     const own = { mostBytes: 32 * 1024 * 1024, mostValues: 100_000 };

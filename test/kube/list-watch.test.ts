@@ -7,7 +7,7 @@ import { answer, FakeWorld } from './fake-world.ts';
 
 const numberIn = (path: string, name: string): number => Number(new URLSearchParams(path.split('?')[1]).get(name) ?? 0);
 
-/** An API server with so many pods of one content. Resolves to how many of them were listed, and the pages. */
+/** Lists so many pods with the same content. Resolves to the number of listed pods, and the pages. */
 async function listed(
   count: number,
   spec: object,
@@ -31,7 +31,7 @@ describe('the pages of a list', () => {
     expect(await listed(120, { a: 1 })).to.deep.equal({ found: 120, limits: [50, 50, 50] });
   });
 
-  it('get smaller once one is too large, and none is lost', async () => {
+  it('get smaller once a page is too large, and no object is lost', async () => {
     const long = { long: 'x'.repeat(1_200_000) };
     expect(await listed(30, long)).to.deep.equal({ found: 30, limits: [50, 12, 12, 12] });
     const many = { many: Array.from({ length: 700_000 }, () => 0) };

@@ -147,7 +147,7 @@ describe('a token bucket', () => {
     expect(admitted).to.equal(5);
   });
 
-  it('makes no tenant wait longer than for a burst, however much another one reserves', async () => {
+  it('makes other tenants wait for at most one burst, however much one tenant reserves', async () => {
     const { world, bucket } = make({ qps: 100, burst: 200 });
     void bucket.reserve('disrupt', 4001, undefined, 'greedy');
     let longest = 0;

@@ -17,7 +17,7 @@ const exists = (count: number): readonly Json[] =>
 
 interface Line {
   readonly most: number;
-  /** The spec of a template with so many constraints of this kind. */
+  /** The spec of a template with this many constraints of the kind. */
   readonly spec?: (count: number) => Json;
   readonly pod?: (count: number) => Partial<PodConstraints>;
 }
@@ -26,7 +26,7 @@ const selectors =
   'requirements in the label selectors of podAntiAffinity and topologySpreadConstraints in the pod template';
 const values = 'values and namespaces in the affinity and topologySpreadConstraints of the pod template';
 
-/** By the words for people. The same words may occur again, with blanks behind them. */
+/** The keys are the words for people. To test a kind twice, its second key has trailing blanks. */
 const lines: Readonly<Record<string, Line>> = {
   'tolerations in the pod template': {
     most: 64,

@@ -33,7 +33,7 @@ const required = (value: unknown): Json => ({ requiredDuringSchedulingIgnoredDur
 
 const [constraints, nodes] = [64, 500];
 
-/** A template with as many constraints as are compared with nodes. */
+/** A template with the maximum number of constraints that are compared with nodes. */
 const constrained = (nodeSelector: Json): Json => ({
   spec: {
     nodeSelector,
@@ -66,7 +66,7 @@ const variables = 2_000;
 const lines: Readonly<Record<string, Line>> = {
   'the labels of nodes, for each constraint of the next pod': {
     work: (reads) => place(constrained(map(constraints, 'v')), () => reads.of(map(constraints, 'v'))),
-    // The node selector, the domains that count, and whether each of both kinds of constraints allows the node.
+    // The node selector, the domains that count, and whether each constraint of both kinds allows the node.
     most: nodes * constraints * 4 + 24 * constraints * 2,
   },
   'the node selector of a template, for each constraint and node': {
@@ -116,7 +116,7 @@ describe('the work for the largest objects of a tenant', () => {
     }
   });
 
-  it('is that of templates which are compared with nodes', () => {
+  it('is measured on templates that are compared with nodes', () => {
     expect(unjudgedPlacement(constrained(map(constraints, 'v')), { tolerations: 64, volumes: 64 })).to.equal(null);
   });
 });

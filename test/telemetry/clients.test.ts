@@ -122,7 +122,7 @@ describe('the HTTP server and a hostile client', () => {
     expect(statuses.at(-1)).to.equal(0);
   });
 
-  it('closes no connection for one beyond the rate of its address', async () => {
+  it('keeps open connections of an address when it refuses a new one', async () => {
     const quiet = await open();
     const answer = received(quiet);
     for (let index = 1; index < 50; index += 1) await open();

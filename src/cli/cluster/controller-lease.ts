@@ -99,8 +99,8 @@ export async function controllerLease(session: Session): Promise<Json | null> {
 }
 
 /**
- * The leases that may be the controller's. A user may create a Lease of any name in their own namespace, so several
- * leases are ambiguous.
+ * The leases that may be the controller's. A user may create a Lease of any name in their own namespace, so if there
+ * are several, none of them is trusted.
  */
 async function leasesOfControllers(session: Session): Promise<readonly Json[]> {
   const there = await ifAllowed(session.api.read(leases, place, 'read'));

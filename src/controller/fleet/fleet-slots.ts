@@ -143,7 +143,8 @@ export class FleetSlots {
     const known = this.#shares.get(namespace);
     if (known !== undefined) return known;
     const share = this.#shareOf(namespace) ?? { percent: this.#namespaceShare, source: shareFlag };
-    // `note` forgets the share with the last cluster of the namespace, but a pass may still decide about that cluster.
+    // `note` forgets the share when the last cluster of the namespace is gone. A pass may still be deciding about that
+    // cluster.
     if (this.#namespaces.has(namespace)) this.#shares.set(namespace, share);
     return share;
   }

@@ -34,7 +34,7 @@ const refusedMilliseconds = 30_000;
 
 /** Reads the records on claims, and adds what is missing in them. */
 export const data: Row<'data', KnownRecords, { readonly dataRecords: ClusterDataRecords }> = {
-  asks: 'the API server: the claims of members whose mysqld this process has not seen working, and whether they exist. It also records on claims which mysqld has used their data',
+  asks: 'the API server: the claims of members whose mysqld this process has not seen working, and whether these claims exist. It also records on claims which mysqld has used their data',
   lasts: '60 s, 5 s if the claim does not exist',
   silence: 'no step in this pass. Without the right to read claims, nothing is known about the data',
   initial: new Map(),
@@ -99,8 +99,8 @@ const placeOf = ({ observed }: Pick<Asking, 'observed'>, ordinal: number) => {
 };
 
 /**
- * The StatefulSet controller creates the claims of a member right before its pod, and timestamps have whole seconds. No
- * mysqld of another pod can have started, and its pod gone, within that time.
+ * The StatefulSet controller creates the claims of a member right before its pod, and timestamps are in whole seconds.
+ * Within that time, no other pod can have started a mysqld and disappeared again.
  */
 const togetherMilliseconds = 1000;
 

@@ -65,7 +65,10 @@ export function withDryRuns(
   return { ...known, accepted, refusals };
 }
 
-/** Forgets the dry runs of pods that are gone. A pinned member may stay stale for many rollouts of the others. */
+/**
+ * Forgets the dry runs of pods that are gone. A pinned member may stay stale through many rollouts of the other
+ * members.
+ */
 export function ofPresentPods(known: InPlaceReadings, pods: readonly Pick<PodRecord, 'uid'>[]): InPlaceReadings {
   const isPresent = ([uid]: readonly [string, unknown]): boolean => pods.some((pod) => pod.uid === uid);
   if ([...known.refusals, ...known.accepted].every(isPresent)) return known;

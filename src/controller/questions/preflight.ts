@@ -98,7 +98,7 @@ async function askNodes(
   const nameOf = ({ name, about }: NodeQuestion): string => preflightName(uid, revision, name, about);
   // The pods that this pass has listed, or the error if there is no list.
   const { namespace, name: clusterName } = cluster.cluster;
-  // Without config/preflight there are no pods of this program, so the pods of others are not read.
+  // Without config/preflight this program creates no pods, so it does not read those that others have created.
   const mayCreate = api.mayPreflight(namespace);
   const listed = async (): Promise<readonly Json[]> =>
     (await mayCreate) ? await api.listPreflightPods(namespace, clusterName, uid) : [];

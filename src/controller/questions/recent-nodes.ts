@@ -36,11 +36,11 @@ export async function readNode(
   }
 }
 
-/** Members whose nodes are read within this time share a read. */
+/** Reads of the same node within this time are shared. */
 const sharedMilliseconds = 10_000;
 /**
- * A read counts for this long, and is forgotten after that. An answer to `recreatable` may be based on a read that was
- * shared, and counts as long as it is fresh. Until then, it has to stay known which members leave their nodes.
+ * A read is remembered for this long. An answer to `recreatable` may be based on a shared read, and is used as long as
+ * it is fresh. Meanwhile, this program has to know which members leave their nodes.
  */
 const keptMilliseconds = freshRecreatableSeconds * 1000 + sharedMilliseconds;
 
@@ -92,7 +92,7 @@ export class RecentNodes implements KnownNodes {
     return null;
   }
 
-  /** Reads the node of a pod, unless it was read just before. Rejects with `ApiError`. */
+  /** Reads the node of a pod, unless a recent read can be shared. Rejects with `ApiError`. */
   async read(context: NodeContext, { node: name }: Pick<PodRecord, 'node'>): Promise<NodeRead> {
     if (name === null) return null;
     const atMilliseconds = this.#world.monotonic();

@@ -25,13 +25,16 @@ import { type NodeContext, type NodeRead, type RecentNodes, readNode } from './r
 
 /** What was last read about whether a member can be recreated. Times are on the monotonic clock. */
 export interface KnownRecreatable {
-  /** The claims that the pod mounts, up to one more than are read. If there are more than are read, none is read. */
+  /**
+   * The claims that the pod mounts, at most `mostClaims` + 1. If the pod mounts more than `mostClaims`, none of them is
+   * read.
+   */
   readonly claimNames: readonly string[];
   /** The uids of the claims when they were first read, by name. A pod never changes its claims. */
   readonly claimUids: Readonly<Record<string, string>>;
   /** The latest possible time of the pod's start, derived from the pod's fields, in milliseconds since 1970. */
   readonly startedAt: number | null;
-  /** The tolerations of the pod, including those that admission has added: the first 64. */
+  /** The first 64 tolerations of the pod, including those that admission has added. */
   readonly tolerations: readonly Json[];
   /** How many tolerations the pod has. */
   readonly tolerationCount: number;
@@ -206,11 +209,11 @@ async function fixedOf({ namespace, name, uid }: PodRecord, api: ClusterReader):
 }
 
 /**
- * The latest possible time of the pod's start. A claim that is younger was made after the pod had started, so the pod
- * uses another volume. The kubelet and the scheduler each report a time by their own clock, and the earliest of these
- * counts, but none that lies before the pod's creation: a node's clock may be behind, and the StatefulSet controller
- * creates the claims before the pod. No pod is scheduled before its claims are bound. A running pod without any such
- * time counts as started right after its creation.
+ * The latest possible time of the pod's start. A younger claim was created after the pod had started, so the pod uses
+ * another volume. The kubelet and the scheduler each report a time by their own clock. The earliest of these counts,
+ * but not if it is before the pod's creation: then the creation counts, because a node's clock may be behind, and the
+ * StatefulSet controller creates the claims before the pod. No pod is scheduled before its claims are bound. A running
+ * pod without any such time counts as started right after its creation.
  */
 function startOf(pod: Json): number | null {
   const status = object(pod['status']);
@@ -287,9 +290,9 @@ type Placement = Pick<KnownRecreatable, 'tied' | 'unjudged'>;
 const placeable: Placement = { tied: null, unjudged: null };
 
 /**
- * Why no node can run the successor of the member, or why that is unknown. Both are `null` if one can. Other nodes than
- * the member's own are read only if that node accepts no pods, or if the template keeps members on different nodes.
- * Rejects with `ApiError`.
+ * Why no node can run the successor of the member, or why that is unknown. Both are `null` if a node can run it. Nodes
+ * other than the member's own are read only if that node accepts no pods, or if the template keeps members on different
+ * nodes. Rejects with `ApiError`.
  */
 async function readPlacement(
   pod: PodRecord,

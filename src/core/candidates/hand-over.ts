@@ -26,8 +26,9 @@ function releases(situation: Situation): readonly Step[] {
     return observed && overwritten ? promote(promotion.to, 'correction') : [];
   }
   if (policy.mode === 'OnDelete' && !snapshot.released) return [];
-  // While new pods wait for a lost one, other members may have newer data, and an older mysqld refuses those. Only if
-  // no data are newer does a member that crashes still come back at its previous revision.
+  // New pods may start at the current revision only until a lost member is back. Then other members may have newer
+  // data, which an older mysqld refuses. So the current revision stays only if no member has newer data. A member that
+  // crashes then still comes back at its previous revision.
   const isKept = keepsRevisions(statefulSet) && suitsEveryMember(situation, currentRevision);
   return currentRevision === updateRevision || isKept ? [{ kind: 'release' }] : promote(updateRevision, 'release');
 }

@@ -13,7 +13,7 @@ export const checks = {
       checks.map(({ check, ...series }) => `the check ${check} fails: ${explainSeries(series)}`).join('; '),
     meaning: 'The query of a check returns a series, or one of its metrics has no series and noData is Fail (checks).',
     details:
-      'Prometheus is queried right before a working member is replaced. It is also queried every 30 seconds while an updated member has to participate for minReadySeconds, and while a later stage waits for the cluster. If a check fails during a soak, that stage waits for the whole soakDuration again. Members that are down do not wait, except those that only wait to start, and neither do clusters whose primary does not participate.',
+      'Prometheus is queried right before a working member is replaced. It is also queried every 30 seconds while an updated member has to participate for minReadySeconds, and while a later stage waits for the cluster. If a check fails during a soak, that stage waits for the whole soakDuration again. Members that are down do not wait, except those that are only waiting to start. Clusters whose primary does not participate do not wait either.',
     endedBy: ['the members', 'a person'],
     ends: 'By itself, once the query returns nothing. The message contains the labels and the value of the first series; look at what that series measures. If the query is wrong, correct it in `checks`.',
     overridable: true,

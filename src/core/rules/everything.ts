@@ -220,7 +220,7 @@ export const everything = {
       `${revisions} update revisions within ten minutes: ${explainWriters(writers ?? [])}; the rollout continues at ${until} unless another revision appears`,
     meaning: 'More than three update revisions appeared within ten minutes, and their rollouts are not complete.',
     details:
-      'The cause may be two programs that overwrite each other, a reloader, or a person who is trying several templates. The message names the writers of the pod template that `managedFields` shows, the newest first. Members that are down do not wait, except those that only wait to start: a correction reaches them immediately.',
+      'The cause may be two programs that overwrite each other, a reloader, or a person who is trying several templates. The message names the writers of the pod template that `managedFields` shows, the newest first. A correction immediately reaches members that are down, except those that are only waiting to start.',
     endedBy: ['time', 'a person'],
     ends: 'By itself, once ten minutes pass with fewer new revisions. `kubectl get mysqlcluster NAME -o yaml --show-managed-fields` shows who wrote what, and when. The fields that a reloader or `kubectl rollout restart` sets are in the StatefulSet.',
     overridable: true,

@@ -48,7 +48,7 @@ export const fleet = {
     sentence: ({ message }) => `the controller cannot read MySQLRolloutSequences: ${withoutFullStop(message)}`,
     meaning: 'The controller cannot read MySQLRolloutSequences, so it is unknown which clusters go first.',
     details:
-      'Any sequence may select the cluster, so the cluster begins no rollout. Rollouts that have begun continue, and members that are down are replaced, except those that only wait to start. Without the CRD there are no sequences, and nothing waits for them. With `--namespaces` the controller does not have to read them.',
+      'Any sequence may select the cluster, so the cluster begins no rollout. Rollouts that have begun continue, and members that are down are replaced, except those that are only waiting to start. Without the CRD there are no sequences, and nothing waits for them. With `--namespaces` the controller does not have to read them.',
     endedBy: ['a person'],
     ends: 'By itself within seconds, once the controller can read them. If a right is missing, apply the roles of this version: `kubectl moco-rollout check` names it.',
     alarms: true,
@@ -86,7 +86,7 @@ export const fleet = {
     meaning:
       'More rollouts of a stage are failing than maxFailures allows, so no other cluster of the sequence begins.',
     details:
-      'A rollout counts as failing when its revision fails, or when it is stalled after it has begun. Rollouts that have begun continue, and members that are down are replaced, except those that only wait to start.',
+      'A rollout counts as failing when its revision fails, or when it is stalled after it has begun. Rollouts that have begun continue, and members that are down are replaced, except those that are only waiting to start.',
     endedBy: ['a person'],
     ends: 'Correct the template of the failing cluster. The correction does not wait for other clusters.',
     requestedBy,
@@ -138,7 +138,7 @@ export const fleet = {
       `${failing === 1 ? `the rollout of ${cluster} is failing` : `the rollouts of ${cluster} and ${failing - 1} more are failing`} (--max-failing-rollouts ${limit}): no other cluster begins`,
     meaning: 'Too many rollouts in the fleet are failing, so no other rollout begins (--max-failing-rollouts).',
     details:
-      'A rollout counts as failing when its revision fails, or when it is stalled after it has begun. Each failing rollout in the namespace of this cluster counts, and each other namespace with failures counts once, so that no tenant stops the others. Rollouts that have begun continue, and members that are down are replaced, even if a failing revision brought them down, but not those that only wait to start.',
+      'A rollout counts as failing when its revision fails, or when it is stalled after it has begun. Each failing rollout in the namespace of this cluster counts, and each other namespace with failures counts once, so that no tenant stops the others. Rollouts that have begun continue. Members that are down are replaced, even if a failing revision brought them down, except those that are only waiting to start.',
     endedBy: ['a person'],
     ends: 'Correct the templates of the failing clusters: `kubectl moco-rollout status -A` shows them. The hold ends once fewer rollouts are failing.',
     requestedBy: '`--max-failing-rollouts`',
@@ -175,7 +175,7 @@ export const turn = {
     meaning:
       'The limit of rolling clusters is reached, in the fleet (--max-concurrent-rollouts) or in the namespace (--max-namespace-share, or maxNamespaceShare of a MySQLRolloutPolicy), or the first cluster has not verified its revision yet (--verify-first-cluster).',
     details:
-      'Of the clusters that no MySQLRolloutSequence selects, one goes first. The next one begins once every rolling cluster has a member that has participated at the new revision for minReadySeconds, or once some cluster has verified its revision since this one became stale. When a revision fails, the next cluster may try, up to --max-failing-rollouts. Clusters of one namespace keep those of others waiting for at most an hour. A rollout that has begun and may need a person gives up its slot while all of its members participate, and goes to the front of the queue once it can continue. While one of its members is away the cluster keeps its slot, and the message names the cluster; with --release-stalled-slots it loses the slot once its rollout is stalled. Members that are down need no slot, except those that only wait to start.',
+      'Of the clusters that no MySQLRolloutSequence selects, one goes first. The next one begins once every rolling cluster has a member that has participated at the new revision for minReadySeconds, or once some cluster has verified its revision since this one became stale. When a revision fails, the next cluster may try, up to --max-failing-rollouts. Clusters of one namespace keep those of others waiting for at most an hour. A rollout that has begun and may need a person gives up its slot while all of its members participate, and goes to the front of the queue once it can continue. While one of its members is away the cluster keeps its slot, and the message names the cluster; with --release-stalled-slots it loses the slot once its rollout is stalled. Members that are down need no slot, except those that are only waiting to start.',
     endedBy: ['time'],
     ends: 'By itself, when another cluster is done, or the first one has verified its revision.',
     overridable: true,

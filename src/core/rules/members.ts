@@ -47,7 +47,7 @@ export const silent = {
     meaning:
       'A member that the step relies on does not answer, or reports that it is not ready, although its pod is ready.',
     details:
-      "Before a switchover, and before a working member or a replica that may still run is stopped, the controller asks the moco-agent of every other participating member, which asks mysqld. Members that are down are replaced without asking. A node without power and a pod whose network is cut still look alive for a while, and MOCO, which checks once a minute, still reports the cluster as Healthy. A NetworkPolicy that blocks moco-rollout from the agents' ports has the same effect: each step waits for silentMemberGraceSeconds.",
+      "Before a switchover, and before a working member or a replica that may still be running is stopped, the controller asks the moco-agent of every other participating member, which asks mysqld. The controller replaces members that are down without asking. A node without power and a pod whose network is cut still look alive for a while, and MOCO, which checks once a minute, still reports the cluster as Healthy. A NetworkPolicy that blocks moco-rollout from the agents' ports has the same effect: each step waits for silentMemberGraceSeconds.",
     endedBy: ['the members', 'time'],
     ends: 'When the member answers, or when Kubernetes or MOCO has noticed that it is gone. Otherwise the hold ends silentMemberGraceSeconds (--silent-member-grace-seconds) after the first missing answer. That is longer than a dead node can appear to be alive.',
     overridable: true,

@@ -53,7 +53,7 @@ export const mysqldVersions = {
     sentence: explainOlderReplicaCluster,
     meaning: 'Another cluster replicates from this one, and its MySQL is of an older series than the update revision.',
     details:
-      'MySQL does not support a replica of an older series than its source, so the replica cluster is upgraded first. With the feature gate `ReplicationFacts` the members of this cluster report which replicas are connected, and those of MySQLClusters with `spec.replicationSourceSecretName` count. A cluster of another namespace is not named. Without the gate, or if the controller does not see that cluster, this rule does not hold: `kubectl moco-rollout check` compares the versions where you may read the Secret. Members that do not work are replaced anyway.',
+      'MySQL does not support a replica of an older series than its source, so the replica cluster is upgraded first. With the feature gate `ReplicationFacts` the members of this cluster report which replicas are connected, and those of MySQLClusters with `spec.replicationSourceSecretName` count. The message does not name clusters of other namespaces. Without the gate, or if the controller does not see that cluster, this rule does not hold: `kubectl moco-rollout check` compares the versions where you may read the Secret. Members that do not work are replaced anyway.',
     endedBy: ['a person'],
     ends: 'By itself, once every member of the replica cluster has a mysqld of the same series as the update revision. Upgrade that cluster first.',
     overridable: true,

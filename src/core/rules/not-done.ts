@@ -25,7 +25,7 @@ export const step = {
       nextOpeningText(opensAt, neededSeconds),
     meaning: 'A working member would be replaced outside of the maintenance windows (maintenanceWindows).',
     details:
-      'A step begins only if its expected time fits into the rest of the window. The expected time is the median of the measured times of members, or expectedMemberSeconds until a member has been measured. For the primary, switchoverTimeoutSeconds is added. Members that are down do not wait, except those that only wait to start, and neither do clusters whose primary does not participate.',
+      'A step begins only if its expected time fits into the rest of the window. The expected time is the median of the measured times of members, or expectedMemberSeconds until a member has been measured. For the primary, switchoverTimeoutSeconds is added. Members that are down do not wait, except those that are only waiting to start. Clusters whose primary does not participate do not wait either.',
     endedBy: ['time'],
     ends: 'By itself, when the next sufficiently long window opens. `kubectl moco-rollout plan NAME` shows what happens in which window.',
     overridable: true,

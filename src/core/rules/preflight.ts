@@ -36,7 +36,7 @@ export const refusedOnNodes = {
       `node ${nodeName}${andMore(others)} cannot get an image of the update revision: ${withoutFullStop(message)}`,
     meaning: 'A node of a due member cannot get an image of the update revision (preflight).',
     details:
-      'A short-lived pod on the node has tried, with the pull secrets and the ServiceAccount of the member. The message quotes the kubelet. No member is down because of this. A member that does not participate waits only if its own node cannot get the image, and a member that is down does not wait at all, except one that only waits to start.',
+      'A short-lived pod on the node has tried, with the pull secrets and the ServiceAccount of the member. The message quotes the kubelet. No member is down because of this. A member that does not participate waits only if its own node cannot get the image. A member that is down does not wait at all, unless it is only waiting to start.',
     endedBy: ['a person', 'time'],
     ends: 'Push the image, or give the pods the right to pull it. The node tries again after a minute, then after twice as long each time, up to ten minutes. A different image in the template ends the wait immediately. If a webhook gives the pods of members different images, set `preflight: Never`.',
     overridable: true,

@@ -40,7 +40,7 @@ export const recreatable = {
       (versions === null ? '' : `; mysqld ${versions.mysqld} cannot clone the primary, which runs ${versions.donor}`),
     meaning: 'A PersistentVolumeClaim of the member no longer keeps its data: only the running pod may still keep it.',
     details:
-      'The claim is being deleted, is gone, is not Bound, or was created after the pod had started, or its PersistentVolume is gone or being deleted. If a member mounts more than 32 claims, none of them is checked. Once the deletion of a claim has been requested, Kubernetes keeps the claim until no pod uses it (kubernetes.io/pvc-protection). A deletion cannot be withdrawn. A pod keeps using the volume that it has mounted, but its successor mounts the volume that the claim names at that time. Whatever ends the pod frees the claim: a drain, an eviction, a deletion, or the restart of a member that is down.',
+      'The claim is being deleted, is gone, is not Bound, or was created after the pod had started, or its PersistentVolume is gone or being deleted. If a member mounts more than 32 claims, the controller checks none of them and holds the member. Once the deletion of a claim has been requested, Kubernetes keeps the claim until no pod uses it (kubernetes.io/pvc-protection). A deletion cannot be withdrawn. A pod keeps using the volume that it has mounted, but its successor mounts the volume that the claim names at that time. Whatever ends the pod frees the claim: a drain, an eviction, a deletion, or the restart of a member that is down.',
     endedBy: ['a person'],
     ends: 'Give the member a new claim. First make sure that the other members have all of the data, and make a backup. Then keep the volume (`persistentVolumeReclaimPolicy: Retain` of the PersistentVolume), or give the member up: `kubectl moco-rollout override NAME ClaimTerminating`.',
     overridable: true,
@@ -82,11 +82,12 @@ export const recreatable = {
     },
     asks: ({ member }, situation) => asksAboutRecreation([member], situation),
     sentence: ({ member, ...unjudged }, name) => explainUnjudged(name(member), unjudged),
-    meaning: 'The next pod of the member has too many constraints to find out which nodes can run it.',
+    meaning:
+      'The next pod of the member has too many constraints for the controller to find out which nodes can run it.',
     details:
-      'The controller compares the constraints of the pod with every node if the node of the member accepts no pods, or if the update revision has a required `podAntiAffinity` or a `topologySpreadConstraint` with `DoNotSchedule`. It compares at most 64 constraints of each kind, with 256 values in total, because everyone who may edit a MySQLCluster can write them. With more, it is unknown whether the next pod would stay Pending.',
+      'The controller compares the constraints of the pod with every node if the node of the member accepts no pods, or if the update revision has a required `podAntiAffinity` or a `topologySpreadConstraint` with `DoNotSchedule`. It compares at most 64 constraints of each kind, with 256 values in total, because anyone who may edit a MySQLCluster can write them. If there are more, it is unknown whether the next pod would stay Pending.',
     endedBy: ['a person'],
-    ends: 'Remove constraints from `spec.podTemplate` of the MySQLCluster until there are no more than the message expects. If a webhook adds them to pods, change the webhook.',
+    ends: 'Remove constraints from `spec.podTemplate` of the MySQLCluster until their number is within the limit that the message names. If a webhook adds them to pods, change the webhook.',
     overridable: true,
     alarms: true,
     assumed: null,

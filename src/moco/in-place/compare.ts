@@ -29,7 +29,10 @@ export type Comparison =
   | { readonly kind: 'possible'; readonly change: InPlaceChange }
   | { readonly kind: 'impossible'; readonly reasons: readonly string[] };
 
-/** More than any update in place changes. Each is compared with every container of every member. */
+/**
+ * The maximum number of changes. No update in place needs so many, and each is compared with every container of every
+ * member.
+ */
 export const mostDifferences = 256;
 
 /** What one difference means: a part of the patch, nothing, or the reason why no patch is possible. */

@@ -27,7 +27,7 @@ function resizedBy(managedFields: unknown, container: string): LiveResources['re
     const containers = object(object(object(fieldsV1)['f:spec'])['f:containers']);
     return object(object(containers[`k:{"name":"${container}"}`])['f:resources']);
   });
-  // A resize changes nothing else. So the list is short, whatever a tenant writes into `managedFields`.
+  // A resize changes only CPU and memory, so the list is short, whatever a tenant writes into `managedFields`.
   return (['limits', 'requests'] as const).flatMap((list) =>
     ['cpu', 'memory']
       .filter((resource) => owned.some((fields) => object(fields[`f:${list}`])[`f:${resource}`] !== undefined))

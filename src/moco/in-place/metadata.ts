@@ -45,11 +45,11 @@ function isRead(spec: Json, kind: 'labels' | 'annotations', key: string): boolea
 interface Read {
   /** Every `fieldPath`. */
   readonly paths: ReadonlySet<string>;
-  /** Every text in the rules about other pods. */
+  /** Every field name and every string in the affinity and topology spread rules. */
   readonly placing: ReadonlySet<string>;
 }
 
-/** A spec is searched once, and not for every key and member. It never changes after it has been read. */
+/** Caches what a spec reads, because every key of every member needs it. A spec never changes after it was read. */
 const readKnown = new WeakMap<Json, Read>();
 
 function readBy(spec: Json): Read {

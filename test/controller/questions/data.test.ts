@@ -168,7 +168,7 @@ describe('a member without a claim', () => {
     'names another kind': { details: { kind: 'namespaces', name: claimOf(2) } },
   };
   for (const [sentence, more] of Object.entries(others)) {
-    it(`is not shown by an answer 404 that ${sentence}`, async () => {
+    it(`is not inferred from a 404 that ${sentence}`, async () => {
       const bench = await lost();
       for (let time = 0; time < 50; time += 1) bench.server.refuse('GET', claimPath, 404, 'NotFound', more);
       await bench.start().work();
@@ -176,7 +176,7 @@ describe('a member without a claim', () => {
     });
   }
 
-  it('is not shown by an answer 404 of a proxy, after which nothing is written', async () => {
+  it('is not inferred from the 404 of a proxy, and then nothing is written', async () => {
     const bench = await lost();
     for (let time = 0; time < 50; time += 1) bench.server.script('GET', claimPath, () => answer(404, 'no such page'));
     const failed = await bench
@@ -189,7 +189,7 @@ describe('a member without a claim', () => {
 });
 
 describe('a cluster that is scaled up while its rollout is paused', () => {
-  /** From three members to five, of which the two new ones get claims that are so many seconds old, and then pods. */
+  /** Scales from three members to five. The two new members get claims of this age, and then pods. */
   async function scaledUp(claimSeconds: number): Promise<Bench> {
     const bench = new Bench();
     bench.server.admit = heldByMoco;
@@ -211,7 +211,7 @@ describe('a cluster that is scaled up while its rollout is paused', () => {
     return bench;
   }
 
-  it('keeps revisions while the new members clone, and notes on their claims at which revision they began', async () => {
+  it('keeps revisions while the new members clone, and records on their claims the revision at which they started', async () => {
     const bench = await scaledUp(0);
     expect(bench.steps).to.deep.equal(['keepRevisions']);
     expect([3, 4].map((ordinal) => (noteOf(bench, ordinal) as Patch | undefined)?.['revision'])).to.deep.equal([
@@ -220,7 +220,7 @@ describe('a cluster that is scaled up while its rollout is paused', () => {
     ]);
   });
 
-  it('does not where the claims were there long before the pods', async () => {
+  it('does not keep revisions if the claims are much older than the pods', async () => {
     const bench = await scaledUp(60);
     expect(bench.steps).to.deep.equal(['keepRevisions', 'setStrategy']);
     expect(noteOf(bench, 3)).to.equal(undefined);

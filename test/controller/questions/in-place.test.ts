@@ -15,7 +15,7 @@ describe('the dry runs of updates in place', () => {
     { uid: 'goes, refused', refusal: 'no' },
   ]);
 
-  /** What is kept while these pods are stale, as a pinned member is for many rollouts. */
+  /** What is kept while these pods are stale. A pinned member is stale through many rollouts. */
   function keptOf(...uids: readonly string[]): InPlaceReadings | undefined {
     const statefulSet = { observed: true, updateRevision: 'after' };
     const pods = uids.map((uid) => ({ uid, revision: 'before', live: {} }));

@@ -80,7 +80,7 @@ describe('the controller that may ask MySQL', () => {
     ]);
   });
 
-  it('waits anew for a problem that comes after a time without a question, as after another rollout', async () => {
+  it('starts a new wait for a problem that occurs after a time without questions, for example after another rollout', async () => {
     const bench = replaced(2);
     bench.mysql.problem = 'the controller may not read the Secret default/moco-test';
     const program = bench.startAsking();

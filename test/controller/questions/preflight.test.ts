@@ -24,7 +24,7 @@ const exits = (exitCode: number, message: string): object => ({
 /** Three members on a node each, whose update revision has another image of mysqld. */
 class PreflightBench extends InPlaceBench {
   lists = 0;
-  /** What the API server answers to a list of pods, instead of its pods. */
+  /** The answer of the API server to a list of pods, in place of its pods. */
   listed: object | null = null;
   mayCreate = true;
 

@@ -72,7 +72,7 @@ describe('nodes that were read', () => {
     expect(await nodes.read('n-1'), 'read before').to.deep.equal(projected);
   });
 
-  it('count as leaving for as long as an answer about a member may rest on that, and no longer', async () => {
+  it('count as leaving as long as an answer about a member may be based on that, and no longer', async () => {
     const nodes = new Nodes();
     await nodes.read('n-1');
     nodes.now = 69_999;
@@ -81,7 +81,7 @@ describe('nodes that were read', () => {
     expect(nodes.recent.leaving('n-1')).to.equal(null);
   });
 
-  it('count as leaving by an annotation that is not kept', async () => {
+  it('count as leaving because of an annotation, although annotations are not kept', async () => {
     const nodes = new Nodes({ taints: [], annotations: ['maintenance=soon'] });
     await nodes.read('n-1');
     expect(nodes.recent.leaving('n-1')).to.equal('has the annotation maintenance=soon');

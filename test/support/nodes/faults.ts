@@ -16,7 +16,10 @@ export interface PodFaults {
   readonly containers: Readonly<Record<string, ContainerFault>>;
   /** How many times each container was asked to end and be started again. */
   readonly restarts: Readonly<Record<string, number>>;
-  /** No node accepts it: for what it requests, or because only one node has its volume, and that is cordoned or down. */
+  /**
+   * No node accepts the pod, either because of its requests, or because the only node with its volume is cordoned or
+   * down.
+   */
   readonly neverScheduled: boolean | 'forItsNode';
   /** Its containers don't end, whatever its grace period says. */
   readonly hangsTerminating: boolean;

@@ -86,7 +86,7 @@ function rememberPods(after: c.Cells, replicas: number): void {
   }
 }
 
-/** The StatefulSet controller creates a claim with the first pod, and nobody deletes it. */
+/** The StatefulSet controller creates a claim with the first pod, and the claim is never deleted. */
 function rememberClaims(after: c.Cells, { replicas }: World): void {
   for (let ordinal = 0; ordinal < replicas; ordinal++) {
     if (!facts.isMissing(after, ordinal)) after[c.BORN] = (after[c.BORN] as number) | (1 << ordinal);

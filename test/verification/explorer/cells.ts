@@ -387,7 +387,7 @@ export const TOOK = cell('pods', of('new-pods'));
 export const BACK = cell('pods', of('new-pods'));
 /** Members whose mysqld has run at the update revision, on the data that they have, as bits. */
 export const RAN = cell('pods', of('new-pods'));
-/** Members that have ever had a pod, and so a claim, as bits. */
+/** Members that have had a pod at some time, and therefore have a claim, as bits. */
 export const BORN = cell('pods', ({ families, replicas }) =>
   families.has('new-pods') && families.has('scaling') ? replicas : 0,
 );

@@ -188,7 +188,7 @@ export function dataOf(cells: c.Cells, ordinal: number, { families }: World): nu
   return families.has('template') ? null : 0;
 }
 
-/** It has never had a pod: there is no claim, and there are no data. */
+/** The member has never had a pod, so it has no claim and no data. */
 export const isUnborn = (cells: c.Cells, ordinal: number, { families }: World): boolean =>
   families.has('scaling') && isMissing(cells, ordinal) && !has(cells[c.BORN], ordinal);
 

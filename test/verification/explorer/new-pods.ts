@@ -44,7 +44,7 @@ export function isUpdatedGone(cells: c.Cells, ordinal: number): boolean {
 const isSetBackBy = (cells: c.Cells, ordinal: number, revision: number, world: World): boolean =>
   isAwaited(cells, ordinal) && !isAt(cells, ordinal, revision, world);
 
-/** Its data are of the revision, or it has none yet. */
+/** The data of the member are of the revision, or it has none yet. */
 const isAt = (cells: c.Cells, ordinal: number, revision: number | undefined, world: World): boolean =>
   facts.isUnborn(cells, ordinal, world) || facts.dataOf(cells, ordinal, world) === revision;
 
@@ -144,8 +144,8 @@ const promotesTooEarly = ({ promotes }: Verdict, cells: c.Cells, world: World): 
   ordinals(world).some((one) => isStale(cells, one) && !has(cells[c.TOOK], one) && !facts.isUnborn(cells, one, world));
 
 /**
- * A person has paused the rollout, and new pods come up at the revision of all data that there are. Whoever is to have
- * another pod next is no member that a step has taken, and no demotion waits.
+ * A person has paused the rollout, and new pods start at the revision of all existing data. No step has deleted the pod
+ * of a member that awaits its next one, and no demotion is pending.
  */
 function restsWhilePaused(cells: c.Cells, world: World): boolean {
   const isKept = cells[c.NEW_PODS] === c.NewPods.Kept && cells[c.CURRENT] !== cells[c.TARGET];

@@ -117,7 +117,7 @@ export const situationsOfLostMembers: Readonly<Record<string, Situation>> = {
     isPaused,
     hasNotBegun,
   ),
-  'a member is lost while the cluster is scaled up and paused, and comes back as what it was': (cells, world) =>
+  'a member that is lost while the cluster is scaled up and paused comes back at its old revision': (cells, world) =>
     someHeld(isKept, isPaused)(cells, world) && someHeld(facts.isUnborn)(cells, world),
   'a member that is lost while the revision fails comes back as what it was': someHeld(isKept, revisionFails),
   'a pinned member that is lost comes back as what it was': someHeld(isKept, isVerified, isPinned),

@@ -371,7 +371,7 @@ function lastRunsOf(pods: c.Cells, world: World): readonly LastRun[] {
   });
 }
 
-/** What the API server says of the claims that no pod has needed yet. */
+/** The answers of the API server about claims that no pod has needed yet: they do not exist. */
 function claimsWanting(pods: c.Cells, world: World): readonly DataRecordFacts[] {
   if (!world.families.has('new-pods')) return [];
   return Array.from({ length: world.replicas }, (_, ordinal) => ordinal).flatMap((ordinal) =>

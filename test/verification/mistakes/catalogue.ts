@@ -123,7 +123,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     snapshots: /contradictory facts led to a step/,
     simulation: ['statuses'],
   },
-  'takes a pod without a node for a broken one': {
+  'mistakes a pod without a node for a broken one': {
     wrong: 'updates a held member as soon as a drain leaves its new pod without a node',
     decide: (snapshot, policy) =>
       decide(
@@ -164,14 +164,14 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     decide: (snapshot, policy) => decide(unknownDataAsBefore(snapshot), policy),
     snapshots: /I24: (a member goes back behind its data|kept at rest beside other data)/,
   },
-  'takes a member without a claim for one with newer data': {
+  'mistakes a member without a claim for one with newer data': {
     wrong: 'stops keeping revisions in a paused rollout as soon as the cluster is scaled up',
     decide: (snapshot, policy) =>
       decide({ ...snapshot, dataRecords: snapshot.dataRecords.map(({ claim: _, ...one }) => one) }, policy),
     snapshots: /I24: a paused rollout no longer keeps revisions/,
     explorer: { finds: 'lost', world: scaledUp(3) },
   },
-  'believes for long that there is no claim': {
+  'trusts an old answer that there is no claim': {
     wrong: 'lets a member come back although its claim may have been created, and its data upgraded, since it was read',
     decide: (snapshot, policy) =>
       decide({ ...snapshot, dataRecords: snapshot.dataRecords.map((one) => ({ ...one, ageSeconds: 0 })) }, policy),
@@ -207,7 +207,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     snapshots: /brings needs opensData/,
   },
-  'knows the versions of members with a pod alone': {
+  'knows the versions only of members with a pod': {
     wrong: 'lets a member whose pod is gone start at a mysqld that refuses its data',
     decide: (snapshot, policy) => {
       const hasPod = ({ ordinal }: { readonly ordinal: number }): boolean =>
@@ -248,7 +248,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     })),
     snapshots: /stops needs copiesNothing/,
   },
-  'releases beside newer data': {
+  'releases although members have newer data': {
     wrong: 'releases a StatefulSet whose new pods start at the current revision although members have newer data',
     decide: (snapshot, policy) => {
       const right = decide(snapshot, policy);
@@ -272,7 +272,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     snapshots: /stops needs othersAnswer/,
     simulation: ['facts'],
   },
-  'asks nobody before it restarts a replica that runs': {
+  'restarts a running replica without asking other members': {
     wrong: 'deletes a replica that may still acknowledge although another member does not answer',
     decide: (snapshot, policy) => {
       const believing = decide({ ...snapshot, memberAnswers: everyAnswer(snapshot.members) }, policy);
@@ -495,8 +495,8 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     snapshots: /mustReturn needs hasANode/,
     simulation: findings['takes no member whose next pod no node takes, since every node is cordoned'],
   },
-  'takes an unknown place for a place': {
-    wrong: 'replaces a member although its next pod has too many constraints to find out which nodes can run it',
+  'mistakes an unknown placement for a possible one': {
+    wrong: 'replaces a member although its next pod has so many constraints that it is unknown which nodes can run it',
     decide: misreadingMembers(({ recreatable, ...one }) => ({
       ...one,
       recreatable: recreatable.kind === 'asked' ? { ...recreatable, unjudged: null } : recreatable,

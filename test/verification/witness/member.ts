@@ -61,7 +61,7 @@ export function isReady({ pod }: Member): boolean {
 /** Kubernetes calls a pod Ready if each of its containers is. */
 export const contradictsItself = (member: Member): boolean => isReady(member) && mysqldOf(member)?.ready !== true;
 
-/** The scheduler has no node for it, because only one has its volume. */
+/** The scheduler finds no node for the pod, because only one node has its volume. */
 export const awaitsItsNode = ({ pod }: Member): boolean =>
   (pod.status?.conditions ?? []).some(
     ({ type, status, message = '' }) =>

@@ -16,7 +16,7 @@ export interface PodOptions {
   readonly ready?: boolean;
   readonly terminating?: boolean;
   readonly phase?: string;
-  /** Of the scheduler, which has no node for it. */
+  /** The message of the scheduler, which finds no node for the pod. */
   readonly noNode?: string;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly uid?: string;
