@@ -101,9 +101,12 @@ export class ClientRates {
     return true;
   }
 
-  /** Makes an address wait until it could have sent a whole burst and one more request. */
+  /**
+   * Makes an address wait until it could have sent the requests of one second and one more. The wait is short because
+   * other clients may share the address, such as API servers behind a proxy.
+   */
   exhaust(address: string): void {
-    this.#client(address).tokens = -this.#rate.burst;
+    this.#client(address).tokens = -this.#rate.perSecond;
   }
 
   #client(address: string): Client {

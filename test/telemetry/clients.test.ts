@@ -30,7 +30,7 @@ describe('the rate of a client', () => {
 
   it('is nothing for a while where it is exhausted', () => {
     rates.exhaust('10.0.0.1');
-    now += 1900;
+    now += 1400;
     expect(allowed('10.0.0.1', 1)).to.equal(0);
     now += 200;
     expect(allowed('10.0.0.1', 1)).to.equal(1);
