@@ -45,8 +45,9 @@ export interface ListPage {
 
 /**
  * The pages of a list, one after another; `options` apply to each call. A page that is too large is requested again
- * with fewer objects, down to one, so no tenant can make a list fail by creating large objects. Without a `pageSize`
- * the answer has no limit. Throws `ApiError`, and `TypeError` if an answer is not a list of this kind.
+ * with fewer objects, down to one, so no tenant can prevent a list with large objects. After some pages that fit, the
+ * pages grow again. Without a `pageSize` the answer has no limit. Throws `ApiError`, and `TypeError` if an answer is
+ * not a list of this kind.
  */
 export async function* pagesOf(
   client: ApiClient,
@@ -57,6 +58,7 @@ export async function* pagesOf(
   const place = path(kind, { namespace });
   let limit = pageSize;
   let next: string | undefined;
+  let fitting = 0;
   for (;;) {
     const query = { ...options.query, limit, continue: next };
     const call = { ...options, ...limitsOfPage(limit), method: 'GET', path: place, query } as const;
@@ -66,19 +68,27 @@ export async function* pagesOf(
     });
     if (answer === null) {
       limit = Math.max(1, Math.floor((limit ?? 1) / smallerPage));
+      fitting = 0;
       continue;
     }
     const page = parseListPage(answer, place, `${kind.kind}List`);
     yield page;
     ({ next } = page);
     if (next === undefined) return;
+    fitting += 1;
+    if (limit !== undefined && pageSize !== undefined && fitting % smallerPage === 0) {
+      limit = Math.min(pageSize, limit * smallerPage);
+    }
   }
 }
 
-const limitsOfPage = (limit: number | undefined): Pick<CallOptions, 'mostBytes' | 'mostValues'> =>
-  limit === undefined
-    ? { mostBytes: Number.POSITIVE_INFINITY, mostValues: Number.POSITIVE_INFINITY }
-    : { mostBytes: mostBytesOfPage, mostValues: mostValuesOfPage };
+/** A page of one object has no limit on its values: the text of a single object may contain more separators. */
+function limitsOfPage(limit: number | undefined): Pick<CallOptions, 'mostBytes' | 'mostValues'> {
+  return {
+    mostBytes: limit === undefined ? Number.POSITIVE_INFINITY : mostBytesOfPage,
+    mostValues: limit === undefined || limit === 1 ? Number.POSITIVE_INFINITY : mostValuesOfPage,
+  };
+}
 
 function parseListPage(answer: unknown, place: string, expected: string): ListPage {
   const list: Json = isObject(answer) ? answer : {};

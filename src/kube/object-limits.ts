@@ -10,6 +10,6 @@ export const mostValuesOfObject = 50_000;
 /** The maximum size of one object as JSON. etcd accepts 1.5 MB, and JSON encodes some characters as six bytes. */
 export const mostBytesOfObject = 16 * 1024 * 1024;
 
-/** The limits of one page of a list. Any single object that etcd accepts fits into a page. */
+/** The limits of one page of a list. The number of values does not limit a page of one object. */
 export const mostValuesOfPage = 1_000_000;
 export const mostBytesOfPage = 16 * 1024 * 1024;

@@ -37,4 +37,14 @@ describe('the pages of a list', () => {
     const many = { many: Array.from({ length: 700_000 }, () => 0) };
     expect(await listed(3, many)).to.deep.equal({ found: 3, limits: [50, 12, 3, 1, 1, 1] });
   });
+
+  it('have one object whose text looks like many values', async () => {
+    const commas = { long: ','.repeat(1_200_000) };
+    expect(await listed(2, commas)).to.deep.equal({ found: 2, limits: [50, 12, 3, 1, 1] });
+  });
+
+  it('grow again once some have fitted', async () => {
+    const long = { long: 'x'.repeat(1_200_000) };
+    expect((await listed(72, long)).limits).to.deep.equal([50, 12, 12, 12, 12, 48, 12, 12]);
+  });
 });
