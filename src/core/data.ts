@@ -1,4 +1,4 @@
-import { keepsRevisions } from './adoption.ts';
+import { isAdopted, keepsRevisions } from './adoption.ts';
 import { isEarlier, opens, parseMysqlVersion } from './mysql-versions.ts';
 import type { Member, Situation } from './situation.ts';
 import type { DataRecord, DataRecordFacts, LastRun } from './snapshot.ts';
@@ -137,7 +137,9 @@ export const unsureData = (situation: Situation): readonly number[] =>
  */
 export function unreadData(situation: Situation): readonly number[] {
   const { policy, deadlines, members, snapshot } = situation;
-  if (policy.mode !== 'OnDelete' || !isRolling(situation)) return [];
+  // Until an adopted StatefulSet is released, the claims show whether new pods may stay at the current revision.
+  const isOurs = policy.mode === 'OnDelete' || isAdopted(snapshot.statefulSet);
+  if (!isOurs || !isRolling(situation)) return [];
   const unsure = unsureData(situation);
   const isKept = keepsRevisions(snapshot.statefulSet);
   const waiting = members.filter(({ updated }) => isKept && !updated).map(({ ordinal }) => ordinal);
@@ -149,7 +151,9 @@ export function unreadData(situation: Situation): readonly number[] {
     const isMissing = claim === 'missing';
     // The StatefulSet controller has created the claim since.
     if (isMissing && members.some((member) => member.ordinal === ordinal)) return true;
-    return deadlines.reached(ageSeconds, isMissing ? missingSeconds : freshSeconds);
+    // If no member is stale, the revision of a new pod does not depend on the claim.
+    const isUrgent = isMissing && members.some(({ updated }) => !updated);
+    return deadlines.reached(ageSeconds, isUrgent ? missingSeconds : freshSeconds);
   });
 }
 

@@ -144,9 +144,9 @@ export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> }
       notes: [...one.notes, ...other.notes],
     }),
     again: {
-      // If the data of a member are unknown, new pods no longer start at the previous revision. A new claim may show
-      // the data.
-      before: ['restores', 'updatesNew'],
+      // If the data of a member are unknown, new pods no longer start at the previous revision, and a release promotes
+      // the update revision. A new claim may show the data.
+      before: ['restores', 'updatesNew', 'handsOver'],
       question: (_, __, situation) => {
         const members = unsureData(situation);
         return members.length === 0 ? null : { kind: 'data', members, notes: [] };

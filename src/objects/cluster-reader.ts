@@ -177,10 +177,13 @@ export class ClusterReader {
    * `null` if it is unknown whether the claim exists, because this program may not read it, or the answer does not name
    * the claim.
    */
-  async readClaim(place: ResourcePlace & { readonly name: string }): Promise<Json | 'missing' | null> {
+  async readClaim(
+    place: ResourcePlace & { readonly name: string },
+    priority: Priority = 'disrupt',
+  ): Promise<Json | 'missing' | null> {
     const { plural: kind } = persistentVolumeClaims;
     try {
-      return await this.#get(persistentVolumeClaims, place, 'disrupt');
+      return await this.#get(persistentVolumeClaims, place, priority);
     } catch (error) {
       if (isNotFoundByName(error, { kind, name: place.name })) return 'missing';
       if (isNotFound(error) || isForbidden(error)) return null;

@@ -88,6 +88,29 @@ describe('the claims of members that wait for the update', () => {
     expect([0, 59, 60].map((age) => asksFor('madeForPod', age))).to.deep.equal([false, false, true]);
   });
 
+  it('are read again after a minute if no member is stale, because then the revision of a new pod is certain', () => {
+    const updated = (ageSeconds: number) =>
+      cluster(3)
+        .missing(2)
+        .members(member(2).data({ record: null, claim: 'missing', ageSeconds }));
+    expect([5, 59, 60].map((age) => asked(updated(age))?.members.includes(2) ?? false)).to.deep.equal([
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  it('are read before a release, which depends on them', () => {
+    for (const mode of ['Partition', 'MOCO'] as const) {
+      const { asks, asksAgain } = decideCase({
+        given: kept().members(member(2).stale().down('ErrImagePull').dataUnknown()),
+        settings: { mode },
+      });
+      const ofData = [...asks, ...asksAgain].filter((one) => one.kind === 'data');
+      expect(ofData.map(({ members }) => members.includes(2))).to.deep.equal([true, true]);
+    }
+  });
+
   it('get a note of the first pod of a new member, which replaces no other record', () => {
     const first = (change: (one: MemberBuilder) => MemberBuilder = (one) => one) =>
       kept().members(change(member(1).stale()).data({ record: null, claim: 'madeForPod' }));

@@ -122,8 +122,10 @@ async function readRecords(
   const atMilliseconds = asking.world.monotonic();
   const records = await Promise.all(
     ordinals.map(async (ordinal): Promise<readonly [number, KnownRecord]> => {
-      const refusedAtMilliseconds = before.get(ordinal)?.refusedAtMilliseconds ?? null;
-      const raw = await api.readClaim(placeOf(asking, ordinal));
+      const known = before.get(ordinal);
+      const refusedAtMilliseconds = known?.refusedAtMilliseconds ?? null;
+      // A claim may be missing for as long as a quota refuses the pod. Reading it again must not delay others' steps.
+      const raw = await api.readClaim(placeOf(asking, ordinal), known?.claim === 'missing' ? 'read' : 'disrupt');
       const claim = raw === null || raw === 'missing' ? raw : projectClaim(raw);
       const record = claim === null || claim === 'missing' ? null : claim.data;
       return [ordinal, { record, claim, atMilliseconds, refusedAtMilliseconds }];
