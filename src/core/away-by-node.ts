@@ -1,3 +1,4 @@
+import { dataOf } from './data.ts';
 import { isSlow } from './failing-revision.ts';
 import { hasNeverStarted, wasEndedByNode } from './member.ts';
 import type { Member, Situation } from './situation.ts';
@@ -24,6 +25,17 @@ const wordsOfNodes = ['volume node affinity conflict', 'were unschedulable', 'un
 /** Parts of the scheduler's messages about the requests of the pod itself, which may come from the new template. */
 const wordsOfPods = ['Insufficient', "didn't match", "didn't have free ports", 'Too many pods'] as const;
 
+/**
+ * Parts of the scheduler's messages that show that a node is cordoned or cannot reach the pod's volume, whatever keeps
+ * the pod from the other nodes. The last one is what newer schedulers say about the volume. Taints are not among them:
+ * those of the control plane are in every message.
+ */
+const wordsOfOwnNode = [
+  'were unschedulable',
+  'volume node affinity conflict',
+  "didn't match PersistentVolume's node affinity",
+] as const;
+
 const saysOneOf = (message: string, words: readonly string[]): boolean => words.some((word) => message.includes(word));
 
 /**
@@ -44,7 +56,22 @@ function isAwayByNode({ state, facts, evidence }: Member): boolean {
  */
 export function waitsToStart(situation: Situation, member: Member): boolean {
   if (situation.policy.mode !== 'OnDelete' || member.updated || member.state !== 'down') return false;
-  return isAwayByNode(member) || (hasNeverStarted(member.facts) && isSlow(situation, member));
+  return (
+    isAwayByNode(member) ||
+    lacksItsNode(situation, member) ||
+    (hasNeverStarted(member.facts) && isSlow(situation, member))
+  );
+}
+
+/**
+ * Whether the node where the stale member has run keeps its pod away. The pod has the template with which the member
+ * has run, so what keeps it from the other nodes has always done so. If the member is known not to have run with it,
+ * for example because that revision was never able to start, the template itself may be wrong.
+ */
+function lacksItsNode(situation: Situation, { ordinal, facts: { revision }, evidence }: Member): boolean {
+  if (evidence?.kind !== 'unschedulable') return false;
+  const data = dataOf(situation, ordinal);
+  return (data === null || data.revision === revision) && saysOneOf(evidence.message, wordsOfOwnNode);
 }
 
 /** Whether at least one member is away, and every member that is away is away because of its node. */

@@ -80,6 +80,10 @@ describe('a rollout that has not moved for long', () => {
     ],
     'only the node of its volume may have the pod': [true, three(member(2).updated().awaitingNode())],
     'no node may accept the pod because of what it requests': [false, three(member(2).updated().unschedulable(noRoom))],
+    'its own node is cordoned, and no other has what an updated pod requests': [
+      false,
+      three(member(2).updated().awaitingNode('anti-affinity')),
+    ],
     'no node has room': [false, three(member(2).updated().unschedulable())],
     'a pod is deleted that does not end': [false, three(member(2).updated().terminating(400))],
     'a pod was evicted for its own limits': [false, three(member(2).updated().evictedByKubelet(true))],

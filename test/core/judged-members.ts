@@ -112,22 +112,35 @@ export function slow(member: MemberFacts, { progressDeadlineSeconds }: RolloutPo
 
 /**
  * The pod will work once its node is back or it has finished starting: no node that it could use accepts it, its node
- * has ended it, or a container before its mysqld has not finished.
+ * has ended it, or a container before its mysqld has not finished. `tried` means that no mysqld of another template is
+ * known to have used its data last, so a pod with this template has found a node before.
  */
-export function awaitsItsStart(member: MemberFacts, policy: RolloutPolicy): boolean {
+export function awaitsItsStart(member: MemberFacts, policy: RolloutPolicy, tried: boolean): boolean {
   const { phase, unschedulable: message, containers, initContainers } = member;
   if (phase === 'Failed') return endedByItsNode(member);
   if ([...mysqldsOf(member), ...initContainers].some(waitsWithoutEffect)) return false;
-  if (message !== null) {
-    const isOfNodes = /volume node affinity conflict|were unschedulable|untolerated taint/.test(message);
-    return isOfNodes && !/Insufficient|didn't match|didn't have free ports|Too many pods/.test(message);
-  }
+  if (message !== null) return awaitsItsNode(message, tried);
   const isNew = (phase === 'Pending' || phase === 'Running') && containers.some(({ part }) => part === 'mysqld');
   const hasRun = mysqldsOf(member).some((one) => one.hasRun || one.restarts > 0);
   const isBegun = initContainers.every((one) =>
     one.sidecar ? one.hasRun : one.state === 'terminated' && one.reason === 'Completed',
   );
   return isNew && !hasRun && !isBegun && slow(member, policy);
+}
+
+/**
+ * Where a node is cordoned, or a volume is elsewhere, a pod like those before it waits for one node, whatever keeps it
+ * from the others. A taint alone shows nothing beside other reasons, and neither does a template that was never tried.
+ */
+function awaitsItsNode(message: string, tried: boolean): boolean {
+  const reasons = message.split(/[:,.] /);
+  const have = (...words: readonly RegExp[]): boolean => reasons.some((one) => words.some((word) => word.test(one)));
+  const closed = [/\bwere unschedulable\b/, /\bvolume node affinity conflict\b/];
+  if (tried && have(...closed, /\bPersistentVolume's node affinity\b/)) return true;
+  return (
+    have(...closed, /\buntolerated taint/) &&
+    !have(/^\d+ Insufficient /, /\bdidn't (match|have free ports)\b/, /^\d+ Too many pods/)
+  );
 }
 
 /**

@@ -44,6 +44,21 @@ export const dataRecord = (revision: string): DataRecord => ({
   version: revision === revisionAfter ? '8.4.9' : '8.4.8',
 });
 
+/** What the scheduler says of the nodes that are not cordoned. */
+const reasonsOfNodes = {
+  'other volumes': '2 node(s) had volume node affinity conflict',
+  'other volumes, in newer words': "2 node(s) didn't match PersistentVolume's node affinity",
+  'anti-affinity': "2 node(s) didn't match pod anti-affinity rules",
+  'topology spread': "2 node(s) didn't match pod topology spread constraints",
+  'node selector': "2 node(s) didn't match Pod's node affinity/selector",
+  'no room': '1 Insufficient cpu, 1 Too many pods',
+  taints: '2 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }',
+} as const;
+
+/** Why no other node takes the pod of a member whose own node is cordoned. */
+type ReasonOfNodes = keyof typeof reasonsOfNodes;
+export const reasonsOfOtherNodes = Object.keys(reasonsOfNodes) as readonly ReasonOfNodes[];
+
 /** A fresh answer of an agent. */
 const cloneRead = (reading: CloneReading): LastReading<CloneReading> => ({
   reading,
@@ -272,10 +287,18 @@ export class MemberBuilder {
     return this.creating(0).but({ unschedulable: message });
   }
 
-  /** No node that can attach its volume accepts the pod. */
-  awaitingNode(): this {
+  /** Its node is cordoned, and the others do not accept the pod, because of its volume or for another reason. */
+  awaitingNode(others: ReasonOfNodes = 'other volumes'): this {
     return this.unschedulable(
-      '0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) had volume node affinity conflict.',
+      `0/3 nodes are available: 1 node(s) were unschedulable, ${reasonsOfNodes[others]}. no new claims to deallocate, ` +
+        'preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.',
+    );
+  }
+
+  /** No node is cordoned, and each refuses the pod for a reason that a taint only adds to. */
+  findingNoNode(): this {
+    return this.unschedulable(
+      '0/3 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 2 Insufficient memory.',
     );
   }
 

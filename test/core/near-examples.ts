@@ -142,7 +142,12 @@ const others: readonly Pick<Case, 'given' | 'settings'>[] = [
       .keepingRevisions(),
   },
   // A member that was drained while it was held waits for its node.
-  ...[member(1).stale().awaitingNode(), member(1).stale().preparing(61)].map((one) => ({
+  ...[
+    member(1).stale().awaitingNode(),
+    member(1).stale().awaitingNode('anti-affinity'),
+    member(1).stale().awaitingNode('no room'),
+    member(1).stale().preparing(61),
+  ].map((one) => ({
     given: stale().members(one).maintenance([]),
   })),
   // A held member leaves its node: its next pod starts at the update revision, or at its own.

@@ -3,6 +3,7 @@ import type { EffectKind } from '../../src/core/effects.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, Interval, MemberFacts } from '../../src/core/snapshot.ts';
 import { happenings, leavesNode } from './happenings.ts';
+import { dataRevision } from './judged-data.ts';
 import {
   awaitsItsStart,
   behindSince,
@@ -692,10 +693,13 @@ export function unmetNeeds(snapshot: ClusterSnapshot, policy: RolloutPolicy, ste
  * as the update has to wait. The update is not urgent only because the member does not work.
  */
 const staysWhileHeld: Need = (snapshot, policy, going) => {
-  const awaited = going.filter(
-    (one) =>
-      one.revision !== snapshot.statefulSet?.updateRevision && down(snapshot, one) && awaitsItsStart(one, policy),
-  );
+  const awaited = going.filter((one) => {
+    const { ordinal, revision } = one;
+    const tried = [null, revision].includes(dataRevision(snapshot, ordinal));
+    return (
+      revision !== snapshot.statefulSet?.updateRevision && down(snapshot, one) && awaitsItsStart(one, policy, tried)
+    );
+  });
   if (policy.mode !== 'OnDelete' || awaited.length === 0) return true;
   const switchoverSeconds = snapshot.cluster.replicas > 1 ? policy.switchoverTimeoutSeconds : 0;
   const mayLead = approval(snapshot, policy, awaited) && nonePinnedBehind(snapshot, policy, awaited);

@@ -3,7 +3,14 @@ import type { HoldRule, Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterFacts } from '../../src/core/snapshot.ts';
 import { appeared, type ClusterBuilder, cluster, three } from './cluster-builder.ts';
-import { dataRecord, type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
+import {
+  dataRecord,
+  type MemberBuilder,
+  member,
+  reasonsOfOtherNodes,
+  revisionAfter,
+  revisionBefore,
+} from './member-builder.ts';
 import { decideCase, updatesInPlace } from './table.ts';
 
 type Does = 'nothing' | 'keeps while held' | 'keeps until created' | 'updates new pods' | `${string} ${string}`;
@@ -992,6 +999,34 @@ describe('a held member whose next pod waits to start', () => {
       closed(stale().members(member(1).stale().unschedulable())),
       'delete 1',
       null,
+    ),
+    'is repaired if no node has what it requests, and one has a taint': when(
+      closed(stale().members(member(1).stale().findingNoNode())),
+      'delete 1',
+      null,
+    ),
+    ...Object.fromEntries(
+      reasonsOfOtherNodes.map((reason) => [
+        `is left alone while its node is cordoned, whatever keeps it from the others: ${reason}`,
+        when(closed(drained(stale, member(1).stale().awaitingNode(reason))), 'nothing', 'OutsideMaintenanceWindow'),
+      ]),
+    ),
+    'is left alone if nobody knows which mysqld its data are of': when(
+      closed(drained(stale, member(1).stale().awaitingNode('anti-affinity').dataUnknown())),
+      'updates new pods',
+      'OutsideMaintenanceWindow',
+    ),
+    'is repaired if its revision was never able to start, and no other node has what it requests': when(
+      closed(
+        stale().members(member(1).but({ revision: 'another' }).awaitingNode('node selector').data(revisionBefore)),
+      ),
+      'delete 1',
+      null,
+    ),
+    'is left alone if its revision was never able to start, but only nodes keep its pod away': when(
+      closed(drained(stale, member(1).but({ revision: 'another' }).awaitingNode().data(revisionBefore))),
+      'nothing',
+      'OutsideMaintenanceWindow',
     ),
     'is repaired if its image cannot be pulled': when(
       closed(stale().members(member(1).stale().awaitingNode().down('ImagePullBackOff'))),

@@ -133,6 +133,18 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     snapshots: /delete needs staysWhileHeld/,
     simulation: ['maintenance', 'drains'],
   },
+  'takes what keeps a pod from one node for what keeps it from all': {
+    wrong: 'updates a held member whose node was drained, because its anti-affinity keeps it from the other nodes',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, (one) => ({
+          ...one,
+          unschedulable: one.unschedulable?.replace(/.*(Insufficient|didn't match).*/, '3 Insufficient cpu') ?? null,
+        })),
+        policy,
+      ),
+    snapshots: /delete needs staysWhileHeld/,
+  },
   'replaces whatever has the labels of a member': {
     wrong: 'deletes a pod with the labels of a member that the StatefulSet does not control',
     decide: misreadingMembers((one) => ({ ...one, ofStatefulSet: true })),
