@@ -10,9 +10,9 @@ import type { DataRecord, DataRecordFacts, LastRun } from './snapshot.ts';
 /** If the claim was read longer ago than this, it is read again before a decision depends on it. */
 const freshSeconds = 60;
 /**
- * A claim that was missing is read again after this time, because the StatefulSet controller may create it at any time.
+ * A claim that is missing or unbound is read again after this time, because it may be created and bound at any time.
  */
-const missingSeconds = 5;
+const withoutDataSeconds = 5;
 
 const recordOf = ({ snapshot }: Situation, ordinal: number): DataRecordFacts | undefined =>
   snapshot.dataRecords.find((one) => one.ordinal === ordinal);
@@ -54,29 +54,35 @@ function isCurrent(
 export const isAt = (situation: Situation, ordinal: number, revision: string): boolean =>
   dataOf(situation, ordinal)?.revision === revision;
 
+const isWithoutData = ({ claim, record }: DataRecordFacts): boolean =>
+  claim === 'missing' || (claim === 'unbound' && record === null);
+
 /**
  * Whether the member has no data, so that its next pod may have any revision: it has no pod, the API server has just
- * said that its claim does not exist, and this process has seen no mysqld of it.
+ * said that its claim does not exist or has no volume, and this process has seen no mysqld of it.
  */
 export function hasNoData(situation: Situation, ordinal: number): boolean {
   const { missing, deadlines } = situation;
   const known = recordOf(situation, ordinal);
   return (
-    known?.claim === 'missing' &&
+    known !== undefined &&
+    isWithoutData(known) &&
     missing.includes(ordinal) &&
     lastRunOf(situation, ordinal) === undefined &&
-    !deadlines.reached(known.ageSeconds, missingSeconds)
+    !deadlines.reached(known.ageSeconds, withoutDataSeconds)
   );
 }
 
 /**
- * The member whose claim was created together with its pod. `null` if the claim may be older or has a record, or if
- * this process has seen a mysqld of another revision.
+ * The member whose claim was created together with its pod, or has just had no volume yet. `null` if another pod may
+ * have used the claim or the claim has a record, or if this process has seen a mysqld of another revision.
  */
 function firstOnItsData(situation: Situation, ordinal: number): Member | null {
   const known = recordOf(situation, ordinal);
   const member = situation.members.find((one) => one.ordinal === ordinal);
-  if (known?.claim !== 'madeForPod' || known.record !== null || member === undefined) return null;
+  if (member === undefined || known?.record !== null) return null;
+  const isUnbound = known.claim === 'unbound' && !situation.deadlines.reached(known.ageSeconds, withoutDataSeconds);
+  if (!isUnbound && known.claim !== 'madeForPod') return null;
   const { revision } = member.facts;
   return (lastRunOf(situation, ordinal)?.revision ?? revision) === revision ? member : null;
 }
@@ -148,12 +154,11 @@ export function unreadData(situation: Situation): readonly number[] {
     if (known === undefined) return unsure.includes(ordinal) || waiting.includes(ordinal);
     const { ageSeconds, claim } = known;
     if (!unsure.includes(ordinal)) return false;
-    const isMissing = claim === 'missing';
     // The StatefulSet controller has created the claim since.
-    if (isMissing && members.some((member) => member.ordinal === ordinal)) return true;
+    if (claim === 'missing' && members.some((member) => member.ordinal === ordinal)) return true;
     // If no member is stale, the revision of a new pod does not depend on the claim.
-    const isUrgent = isMissing && members.some(({ updated }) => !updated);
-    return deadlines.reached(ageSeconds, isUrgent ? missingSeconds : freshSeconds);
+    const isUrgent = isWithoutData(known) && members.some(({ updated }) => !updated);
+    return deadlines.reached(ageSeconds, isUrgent ? withoutDataSeconds : freshSeconds);
   });
 }
 

@@ -407,11 +407,11 @@ export interface DataRecordFacts {
 }
 
 /**
- * `missing`: the API server said that the claim does not exist. So there are no data yet. `madeForPod`: the StatefulSet
- * controller created the claim together with the existing pod of the member. So no mysqld of another pod has started on
- * the data.
+ * `missing`: the API server said that the claim does not exist. `unbound`: the claim has never had a volume. Either way
+ * there are no data yet. `madeForPod`: the StatefulSet controller created the claim together with the existing pod of
+ * the member. So no mysqld of another pod has started on the data.
  */
-export type ClaimEvidence = 'missing' | 'madeForPod';
+export type ClaimEvidence = 'missing' | 'unbound' | 'madeForPod';
 
 export interface LastRun extends DataRecord {
   readonly ordinal: number;

@@ -217,7 +217,10 @@ export function projectJob(raw: Json): JobRecord | null {
 export function projectClaim(raw: Json): ClaimRecord {
   const { namespace, name, uid, resourceVersion, annotations, metadata } = meta(raw);
   const createdAt = text(metadata['creationTimestamp']) ?? '';
-  return { namespace, name, uid, resourceVersion, createdAt, data: parseDataRecord(text(annotations[dataAnnotation])) };
+  const { volumeName = '', dataSource = null, dataSourceRef = null } = object(raw['spec']);
+  const unbound = volumeName === '' && dataSource === null && dataSourceRef === null;
+  const data = parseDataRecord(text(annotations[dataAnnotation]));
+  return { namespace, name, uid, resourceVersion, createdAt, unbound, data };
 }
 
 export function projectNamespace(raw: Json): NamespaceRecord {

@@ -170,6 +170,8 @@ export interface JobRecord extends ObjectRecord, Omit<BackupJobFacts, 'activeFor
 /** The claim of a member's data. */
 export interface ClaimRecord extends ObjectRecord {
   readonly createdAt: string;
+  /** No volume has been provisioned for it or bound to it, and it does not ask for a copy of other data. */
+  readonly unbound: boolean;
   /** What this program has recorded about the data, or `null`. */
   readonly data: DataRecord | null;
 }

@@ -350,7 +350,10 @@ export const made: readonly Write[] = [
     const { uid, resourceVersion } = metadataOf(await place.read(persistentVolumeClaims, claim));
     const { namespace } = place;
     const noted = { revision: 'moco-test-1', image: 'example/mysql:1', version: '8.4.8' };
-    return place.api.noteData({ namespace, name: claim, uid, resourceVersion, createdAt: '', data: null }, noted);
+    return place.api.noteData(
+      { namespace, name: claim, uid, resourceVersion, createdAt: '', unbound: true, data: null },
+      noted,
+    );
   }),
   makes(
     'sets its condition of a MySQLCluster',

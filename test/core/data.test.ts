@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { isSameRecord, recordAfter } from '../../src/core/data.ts';
-import type { DataRecord } from '../../src/core/snapshot.ts';
+import type { ClaimEvidence, DataRecord } from '../../src/core/snapshot.ts';
 import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
 import { dataRecord, type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { decideCase } from './table.ts';
@@ -75,15 +75,17 @@ describe('the claims of members that wait for the update', () => {
     expect(ofItsEnd(kept().members(member(1).stale().data({ lastRun, record: null })))).to.deep.equal([]);
   });
 
-  const asksFor = (claim: 'missing' | 'madeForPod', ageSeconds: number, ...missing: readonly number[]) =>
+  const asksFor = (claim: ClaimEvidence, ageSeconds: number, ...missing: readonly number[]) =>
     asked(
       kept()
         .missing(...missing)
         .members(member(2).stale().data({ record: null, claim, ageSeconds })),
     )?.members.includes(2);
 
-  it('are read again five seconds after a claim did not exist, and as soon as its member has a pod', () => {
+  it('are read again five seconds after a claim did not exist or had no volume, and as soon as its member has a pod', () => {
     expect([0, 4.9, 5].map((age) => asksFor('missing', age, 2))).to.deep.equal([false, false, true]);
+    expect([0, 4.9, 5].map((age) => asksFor('unbound', age, 2))).to.deep.equal([false, false, true]);
+    expect([0, 4.9, 5].map((age) => asksFor('unbound', age))).to.deep.equal([false, false, true]);
     expect(asksFor('missing', 0)).to.equal(true);
     expect([0, 59, 60].map((age) => asksFor('madeForPod', age))).to.deep.equal([false, false, true]);
   });
@@ -115,6 +117,10 @@ describe('the claims of members that wait for the update', () => {
     const first = (change: (one: MemberBuilder) => MemberBuilder = (one) => one) =>
       kept().members(change(member(1).stale()).data({ record: null, claim: 'madeForPod' }));
     expect(noted(first())).to.deep.equal([[1, revisionBefore]]);
+    const withoutVolume = (ageSeconds: number) =>
+      kept().members(member(1).stale().starting().data({ record: null, claim: 'unbound', ageSeconds }));
+    expect(noted(withoutVolume(0))).to.deep.equal([[1, revisionBefore]]);
+    expect(noted(withoutVolume(5))).to.deep.equal([]);
     const note = asked(first())?.notes[0];
     expect(note?.onlyFirst).to.equal(true);
     const newer = dataRecord(revisionAfter);

@@ -29,26 +29,36 @@ export function dataNoted(snapshot: ClusterSnapshot, ordinal: number): DataRecor
 export const dataRevision = (snapshot: ClusterSnapshot, ordinal: number): string | null =>
   dataNoted(snapshot, ordinal)?.revision ?? null;
 
+/** The API server has said within five seconds that nothing can have been written for it: no claim, or no volume. */
+const hasNowhereToWrite = (snapshot: ClusterSnapshot, ordinal: number): boolean =>
+  snapshot.dataRecords.some(
+    (one) =>
+      one.ordinal === ordinal &&
+      one.ageSeconds < 5 &&
+      (one.claim === 'missing' || (one.claim === 'unbound' && one.record === null)),
+  );
+
 /**
  * Whether a mysqld of the revision may start on the data: either the newest one was of this revision, or no other can
- * have started. The latter is so if the API server has said within the last five seconds that there is no claim, or if
- * the claim was created together with the existing pod.
+ * have started, because there was no claim and no volume, or because the claim was created together with the existing
+ * pod.
  */
 export function opensAt(snapshot: ClusterSnapshot, ordinal: number, revision: string | undefined): boolean {
   if (dataRevision(snapshot, ordinal) === revision) return true;
   const known = snapshot.dataRecords.find((one) => one.ordinal === ordinal);
   const run = snapshot.lastRuns.find((one) => one.ordinal === ordinal);
   const pod = snapshot.members.find((one) => one.ordinal === ordinal);
-  if (known?.claim === 'missing') return pod === undefined && run === undefined && known.ageSeconds < 5;
-  const isFirst = known?.claim === 'madeForPod' && known.record === null;
-  return isFirst && pod?.revision === revision && (run === undefined || run.revision === revision);
+  const isEmpty = hasNowhereToWrite(snapshot, ordinal);
+  if (pod === undefined) return isEmpty && run === undefined;
+  const isFirst = known?.record === null && (known.claim === 'madeForPod' || (known.claim === 'unbound' && isEmpty));
+  return isFirst && pod.revision === revision && (run === undefined || run.revision === revision);
 }
 
 /** The member has never had a pod that a step or another client could have deleted: the cluster is being scaled up. */
 const isNew = (snapshot: ClusterSnapshot, ordinal: number): boolean => {
-  const { dataRecords, lastRuns, members, memory } = snapshot;
+  const { lastRuns, members, memory } = snapshot;
   return (
-    dataRecords.some((one) => one.ordinal === ordinal && one.claim === 'missing' && one.ageSeconds < 5) &&
+    hasNowhereToWrite(snapshot, ordinal) &&
     ![...lastRuns, ...members, ...memory.taken].some((one) => one.ordinal === ordinal)
   );
 };

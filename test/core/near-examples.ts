@@ -65,14 +65,14 @@ const others: readonly Pick<Case, 'given' | 'settings'>[] = [
       .keepingRevisions(),
     settings: { paused: true },
   },
-  {
+  ...(['missing', 'unbound'] as const).map((claim) => ({
     given: heldOnCordonedNode()
       .missing(2)
-      .members(member(1).stale(), member(2).data({ record: null, claim: 'missing' }))
+      .members(member(1).stale(), member(2).data({ record: null, claim }))
       .memory({ waiting: [0, 1] })
       .keepingRevisions(),
     settings: { paused: true },
-  },
+  })),
   { given: stale().toMysqld('8.0.40') },
   { given: stale().budgets({ closed: true, ofMoco: false, disruptionsAllowed: 0 }) },
   { given: stale().members(member(2).stale().claimEnds('lost')) },

@@ -231,6 +231,7 @@ const scaledTo = (five: Partial<ClusterFacts>, newMember: (ordinal: number) => M
     .keepingRevisions()
     .statefulSet({ partition: setReplicas });
 const withoutClaim = (ordinal: number) => member(ordinal).data({ record: null, claim: 'missing' });
+const withoutVolume = (ordinal: number) => member(ordinal).data({ record: null, claim: 'unbound' });
 const asked = { generation: 3, reconciledGeneration: 2 };
 
 describe('new pods of a cluster that is scaled up while its rollout is held', () => {
@@ -302,7 +303,55 @@ describe('new pods of a cluster that is scaled up while its rollout is held', ()
       'Paused',
       paused,
     ),
-    'start at the update revision while the claim of a new member exists without a record': when(
+    'still start at the current revision while the claim of a new member has no volume, and its pod is refused': when(
+      scaled(withoutVolume).but({ createFailure: 'exceeded quota' }),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'do so while another client deletes the pod of an old member, and the claims of new ones have no volume': when(
+      scaled(withoutVolume).members(member(1).stale().terminating()),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'do so once the pod of a new member exists, and its claim has no volume yet': when(
+      created((one) => one.data({ record: null, claim: 'unbound' })),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'start at the update revision if it was too long ago that the claim had no volume': when(
+      scaled((ordinal) => member(ordinal).data({ record: null, claim: 'unbound', ageSeconds: 5 })),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'start at the update revision if it was too long ago that the claim of a pod had no volume': when(
+      created((one) => one.data({ record: null, claim: 'unbound', ageSeconds: 5 })),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'start at the update revision if a mysqld has run since the claim had no volume': when(
+      scaled((ordinal) =>
+        member(ordinal).data({
+          lastRun: { ...dataRecord(revisionAfter), worked: false },
+          record: null,
+          claim: 'unbound',
+        }),
+      ),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'start at the update revision while a claim without a volume has a record of it': when(
+      scaled((ordinal) => member(ordinal).data({ record: dataRecord(revisionAfter), claim: 'unbound' })),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'start at the update revision while the claim of a new member has a volume and no record': when(
       scaled((ordinal) => member(ordinal).data({ record: null })),
       'updates new pods',
       'Paused',

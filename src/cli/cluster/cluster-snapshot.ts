@@ -30,7 +30,7 @@ import { dataClaimOf } from '../../moco/data-record.ts';
 import { differentBuilds, explainBuilds } from '../../moco/mysqld-builds.ts';
 import { clusterKind, statefulSetName } from '../../moco/names.ts';
 import { usualSigns } from '../../moco/node-maintenance.ts';
-import { projectBudget, projectNamespace } from '../../moco/projections.ts';
+import { projectBudget, projectClaim, projectNamespace } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
 import { Cache, type CachedKind, forEachCachedKind } from '../../objects/cache.ts';
 import { CommandError } from '../command-error.ts';
@@ -124,14 +124,17 @@ export async function observeIfExists(
   const reading = change === null ? readRecreatable(objects.pods, objects, nothing, context) : Promise.resolve(nothing);
   const [recreatable, dataless] = await Promise.all([
     orLeaveOut(persistentVolumeClaims, reading),
-    membersWithoutClaim(session, objects),
+    membersWithoutData(session, objects),
   ]);
   const members = recreatable?.members ?? null;
   return { rollout, unread, observe: await observer(session, objects, rollout, sources, members, nodes, dataless) };
 }
 
-/** The ordinals of the members that have neither a pod nor a claim, for example because the cluster is scaled up. */
-async function membersWithoutClaim(
+/**
+ * The ordinals of the members that have neither a pod nor a claim with a volume, for example because the cluster is
+ * scaled up.
+ */
+async function membersWithoutData(
   { api }: Session,
   { cluster: { namespace, name, replicas }, pods }: ClusterObjects,
 ): Promise<readonly number[]> {
@@ -141,7 +144,9 @@ async function membersWithoutClaim(
       .filter((ordinal) => !pods.some((pod) => pod.ordinal === ordinal))
       .map(async (ordinal) => {
         const claim = await api.readClaim({ namespace, name: dataClaimOf(`${statefulSetName(name)}-${ordinal}`) });
-        return claim === 'missing' ? [ordinal] : [];
+        if (claim === null) return [];
+        const { unbound, data } = claim === 'missing' ? { unbound: true, data: null } : projectClaim(claim);
+        return unbound && data === null ? [ordinal] : [];
       }),
   );
   return found.flat();

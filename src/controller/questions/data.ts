@@ -24,7 +24,7 @@ export interface KnownRecord {
 }
 
 /** `missing` if the API server said that the claim does not exist, `null` if it is unknown whether it exists. */
-type KnownClaim = Pick<ClaimRecord, 'createdAt'> | 'missing' | null;
+type KnownClaim = Pick<ClaimRecord, 'createdAt' | 'unbound'> | 'missing' | null;
 
 /** The records by ordinal. */
 type KnownRecords = ReadonlyMap<number, KnownRecord>;
@@ -34,8 +34,8 @@ const refusedMilliseconds = 30_000;
 
 /** Reads the records on claims, and adds what is missing in them. */
 export const data: Row<'data', KnownRecords, { readonly dataRecords: ClusterDataRecords }> = {
-  asks: 'the API server: the claims of members whose mysqld this process has not seen working, and whether these claims exist. It also records on claims which mysqld has used their data',
-  lasts: '60 s, 5 s if the claim does not exist',
+  asks: 'the API server: the claims of members whose mysqld this process has not seen working, and whether these claims exist and have a volume. It also records on claims which mysqld has used their data',
+  lasts: '60 s, 5 s if the claim does not exist or has no volume',
   silence: 'no step in this pass. Without the right to read claims, nothing is known about the data',
   initial: new Map(),
   ask: async ({ members, notes }, asking, before) => {
@@ -106,6 +106,7 @@ const togetherMilliseconds = 1000;
 
 function evidenceOf(claim: KnownClaim, pod: Pick<PodRecord, 'createdAt'> | undefined): ClaimEvidence | null {
   if (claim === 'missing') return claim;
+  if (claim?.unbound) return 'unbound';
   if (claim === null || pod === undefined) return null;
   const [claimAt, podAt] = [milliseconds(claim.createdAt), milliseconds(pod.createdAt)];
   if (claimAt === null || podAt === null) return null;

@@ -189,8 +189,8 @@ describe('a member without a claim', () => {
 });
 
 describe('a cluster that is scaled up while its rollout is paused', () => {
-  /** Scales from three members to five. The two new members get claims of this age, and then pods. */
-  async function scaledUp(claimSeconds: number): Promise<Bench> {
+  /** Scales from three members to five. The two new members get claims of this age. */
+  async function claimed(claimSeconds: number, spec: object): Promise<readonly [Bench, Process]> {
     const bench = new Bench();
     bench.server.admit = heldByMoco;
     bench.setting({ paused: true });
@@ -204,21 +204,59 @@ describe('a cluster that is scaled up while its rollout is paused', () => {
     });
     for (const ordinal of [3, 4]) {
       const creationTimestamp = timestampOf(bench.world.wall() - claimSeconds * 1000);
-      bench.server.create(persistentVolumeClaims, { metadata: { name: claimOf(ordinal), creationTimestamp } });
-      bench.server.create(pods, pod(ordinal, { at: bench.now, ready: false }));
+      bench.server.create(persistentVolumeClaims, { metadata: { name: claimOf(ordinal), creationTimestamp }, spec });
     }
-    await passes(bench, program, 3);
+    return [bench, program];
+  }
+
+  /** Scales up as `claimed` does, and then creates the pods. */
+  async function scaledUp(claimSeconds: number, spec: object = { volumeName: 'pv' }): Promise<Bench> {
+    const [bench, program] = await claimed(claimSeconds, spec);
+    await createPods(bench, program);
     return bench;
   }
+
+  async function createPods(bench: Bench, program: Process): Promise<void> {
+    for (const ordinal of [3, 4]) bench.server.create(pods, pod(ordinal, { at: bench.now, ready: false }));
+    await passes(bench, program, 3);
+  }
+
+  const bothBefore = [revisionBefore, revisionBefore];
+  const notedRevisions = (bench: Bench) =>
+    [3, 4].map((ordinal) => (noteOf(bench, ordinal) as Patch | undefined)?.['revision']);
 
   it('keeps revisions while the new members clone, and records on their claims the revision at which they started', async () => {
     const bench = await scaledUp(0);
     expect(bench.steps).to.deep.equal(['keepRevisions']);
-    expect([3, 4].map((ordinal) => (noteOf(bench, ordinal) as Patch | undefined)?.['revision'])).to.deep.equal([
-      revisionBefore,
-      revisionBefore,
-    ]);
+    expect(notedRevisions(bench)).to.deep.equal(bothBefore);
   });
+
+  it('keeps them for as long as the pods of the new members are refused, and once they are created', async () => {
+    const [bench, program] = await claimed(0, {});
+    await passes(bench, program, 60);
+    expect(bench.steps).to.deep.equal(['keepRevisions']);
+    await createPods(bench, program);
+    expect(bench.steps).to.deep.equal(['keepRevisions']);
+    expect(notedRevisions(bench)).to.deep.equal(bothBefore);
+    for (const ordinal of [3, 4]) {
+      bench.server.change(persistentVolumeClaims, claimOf(ordinal), { spec: { volumeName: `pv-${ordinal}` } });
+    }
+    await passes(bench, program, 90);
+    expect(bench.steps).to.deep.equal(['keepRevisions']);
+  });
+
+  const filled: Readonly<Record<string, object>> = {
+    'have volumes': { volumeName: 'pv' },
+    'are to be filled from a snapshot': { dataSource: { kind: 'VolumeSnapshot', name: 'before' } },
+    'are to be filled by a populator': { dataSourceRef: { kind: 'Populator', name: 'before' } },
+  };
+  for (const [sentence, spec] of Object.entries(filled)) {
+    it(`does not keep revisions if the claims of missing pods ${sentence}`, async () => {
+      const [bench, program] = await claimed(60, spec);
+      await passes(bench, program, 10);
+      expect(bench.steps).to.deep.equal(['keepRevisions', 'setStrategy']);
+    });
+  }
 
   it('does not keep revisions if the claims are much older than the pods', async () => {
     const bench = await scaledUp(60);

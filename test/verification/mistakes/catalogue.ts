@@ -6,7 +6,7 @@ import { unreachedPrimary } from '../../../src/core/moco-state.ts';
 import { justCreated } from '../../../src/core/on-demand-facts.ts';
 import { everyAnswer } from '../../../src/core/rules/members.ts';
 import { justRenewed } from '../../../src/core/rules/moco.ts';
-import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
+import type { ClusterSnapshot, DataRecordFacts } from '../../../src/core/snapshot.ts';
 import { markOfLeavingNode } from '../../../src/core/step.ts';
 import { noDelays } from '../../core/replication-delays.ts';
 import { type Family, type World, worldOf } from '../explorer/world.ts';
@@ -182,6 +182,15 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       decide({ ...snapshot, dataRecords: snapshot.dataRecords.map(({ claim: _, ...one }) => one) }, policy),
     snapshots: /I24: a paused rollout no longer keeps revisions/,
     explorer: { finds: 'lost', world: scaledUp(3) },
+  },
+  'takes a claim without a volume for one with newer data': {
+    wrong: 'stops keeping revisions in a paused rollout as soon as a quota refuses the pods of new members',
+    decide: (snapshot, policy) => {
+      const withoutEvidence = ({ claim, ...one }: DataRecordFacts) =>
+        claim === undefined || claim === 'unbound' ? one : { ...one, claim };
+      return decide({ ...snapshot, dataRecords: snapshot.dataRecords.map(withoutEvidence) }, policy);
+    },
+    snapshots: /I24: a paused rollout no longer keeps revisions/,
   },
   'trusts an old answer that there is no claim': {
     wrong: 'lets a member come back although its claim may have been created, and its data upgraded, since it was read',
