@@ -152,6 +152,34 @@ describe('the witness of lost members', () => {
     }
   });
 
+  it('accepts one whose cluster is offline after it began to go, and objects if that ended before', () => {
+    const goesOffline = (scene: Scene, offline: boolean): void => {
+      const spec = { replicas: 3, offline, podTemplate: { spec: { containers: [] } } };
+      scene.put('MySQLCluster', 'test', { spec, status: { currentPrimaryIndex: 0 } });
+    };
+    const during = paused();
+    goesOffline(during, true);
+    during.pod(1, { terminating: true });
+    during.wait(short);
+    goesOffline(during, false);
+    loses(during, 1, 10_000, 'new');
+    const before = paused();
+    before.pod(1, { terminating: true });
+    before.wait(short);
+    goesOffline(before, true);
+    before.wait(short);
+    goesOffline(before, false);
+    loses(before, 1, 10_000, 'new');
+    expect([during.found, before.found]).to.deep.equal([[], []]);
+    const afterwards = paused();
+    goesOffline(afterwards, true);
+    afterwards.wait(short);
+    goesOffline(afterwards, false);
+    afterwards.wait(short);
+    loses(afterwards, 1, 10_000, 'new');
+    expect(afterwards.found).to.deep.equal(['violation I24']);
+  });
+
   it('objects to a member that has worked at the verified update revision and comes back at an older one', () => {
     const scene = paused();
     halfDone(scene);

@@ -188,6 +188,7 @@ export class LostMembers {
     const because = this.#because(latest, ordinal, now);
     if (before.loss.isIntended || before.loss.because === null || because === null || !mayChangeNewPods(latest))
       return [];
+    if (wasOffline(before.loss, chronicle)) return [];
     const isWrong =
       isUpdated &&
       !keepsRevisions(latest) &&
@@ -262,6 +263,12 @@ function isAlone(ordinal: number, { atMilliseconds }: Loss, chronicle: Chronicle
       isTerminating(one) || isUnreachable(one) || one.pod.status?.phase === 'Failed';
     return others.length >= replicasOf(moment) - 1 && !others.some(isGoing);
   });
+}
+
+/** Since the pod was first seen going, a person has asked for the cluster to have no pods: no other client took it. */
+function wasOffline({ atMilliseconds }: Loss, chronicle: Chronicle): boolean {
+  const moments = chronicle.during(atMilliseconds, chronicle.latest.atMilliseconds);
+  return moments.some(({ cluster }) => cluster?.spec.offline === true);
 }
 
 function mysqldOf({ status }: WitnessedPod): WitnessedContainer | undefined {
