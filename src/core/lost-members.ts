@@ -7,6 +7,7 @@ import { cannotReadLogOfMissing, refusesDataOfMissing } from './mysqld-data.ts';
 import { isStuckTerminating } from './rules/unavailable.ts';
 import type { KeptBecause, Recreated } from './sentences.ts';
 import { isApproved, type Member, pinnedBehind, type Situation, target } from './situation.ts';
+import type { RolloutMemory } from './snapshot.ts';
 import type { Step } from './step.ts';
 
 // Members with pods that are recreated without a step of the rollout.
@@ -24,15 +25,24 @@ export interface Lost {
 export const isGoing = ({ state, facts }: Member): boolean =>
   state === 'terminating' || state === 'unreachable' || facts.phase === 'Failed';
 
-/** No step has replaced the member's pod. If there is no record of a rollout, there was no step. */
+/**
+ * No step has replaced the member's pod. If the status does not record which members wait, as after a time in another
+ * mode, only the pods that steps have replaced are known.
+ */
 export const isUntaken = ({ members, snapshot: { memory } }: Situation, ordinal: number): boolean =>
-  memory.waiting === null ||
-  memory.waiting.includes(ordinal) ||
+  (memory.waiting?.includes(ordinal) ?? !isTaken(memory, members, ordinal)) ||
   // The member has a different pod from the one that a step replaced, and is back at its previous revision.
   members.some(
     ({ facts, updated, ordinal: own }) =>
       own === ordinal && !updated && memory.taken.some((one) => one.ordinal === own && one.uid !== facts.uid),
   );
+
+function isTaken({ taken }: RolloutMemory, members: readonly Member[], ordinal: number): boolean {
+  const pod = members.find((member) => member.ordinal === ordinal);
+  return taken.some(
+    (one) => one.ordinal === ordinal && !one.restores && (pod === undefined || pod.facts.uid === one.uid),
+  );
+}
 
 /**
  * Whether another program or a person updated a member while it was held. `started` means that the mysqld of the update

@@ -174,6 +174,27 @@ describe('new pods while no member works at the update revision', () => {
         .memory({ waiting: [0, 1] }),
       'nothing',
     ),
+    'do not while a step has still to end that began before a time in another mode': when(
+      stale()
+        .members(member(2).stale().terminating())
+        .memory({ waiting: null, taken: [{ ordinal: 2, uid: 'uid-2', restores: false }] }),
+      'nothing',
+      'MemberTerminating',
+    ),
+    'do not before the pod exists that such a step still needs': when(
+      stale()
+        .missing(2)
+        .memory({ waiting: null, taken: [{ ordinal: 2, uid: 'uid-2', restores: false }] }),
+      'nothing',
+      'MemberMissing',
+    ),
+    'do so while another client deletes the pod that such a step has brought': when(
+      stale()
+        .members(member(2).stale().terminating())
+        .memory({ waiting: null, taken: [{ ordinal: 2, uid: 'another', restores: false }] }),
+      'keeps until created',
+      'MemberTerminating',
+    ),
     'start at the update revision again if a step has still to end': whilePaused(
       stale()
         .keepingRevisions()

@@ -920,7 +920,8 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'mistakes its own evicted member for a lost one': {
     wrong: 'lets a member that it has taken itself come back as what it was',
     decide: changing((right, snapshot, policy) => {
-      const own = decide({ ...snapshot, memory: { ...snapshot.memory, waiting: null } }, policy);
+      const taken = snapshot.memory.taken.filter(({ restores }) => restores);
+      const own = decide({ ...snapshot, memory: { ...snapshot.memory, waiting: null, taken } }, policy);
       return isKeeping(own.step) ? own : right;
     }),
     explorer: { finds: 'cycle', world: { ...losses(1), faults: 0 } },

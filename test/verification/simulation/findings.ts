@@ -204,4 +204,11 @@ export const findings = {
     circumstances: { ...plainCircumstances, seed: '1', ...quick, apart: true },
     plan: [{ atMilliseconds: -5000, what: { kind: 'addNode', name: 'node-3' } }, ...placeless([2])],
   },
+  'lets a member come back updated that it took before the user had members updated by partitions for a while': {
+    circumstances: { ...plainCircumstances, seed: '1', nodes: { ...realEnd, stopMilliseconds: 1000 } },
+    plan: [
+      { atMilliseconds: 0, what: { kind: 'rollOut', image: 'mysql:8.4.3' } },
+      { atMilliseconds: 11_000, what: { kind: 'usePartitions', forMilliseconds: 12_000 } },
+    ],
+  },
 } satisfies Readonly<Record<string, Scenario>>;
