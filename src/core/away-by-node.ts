@@ -21,7 +21,8 @@ const endedByNode: ReadonlySet<string> = new Set([
  * Parts of the scheduler's messages about nodes that are out of service or that cannot reach the pod's volume (plugins
  * of the scheduler in Kubernetes 1.36).
  */
-const wordsOfNodes = ['volume node affinity conflict', 'were unschedulable', 'untolerated taint'] as const;
+const wordsOfCordonAndVolume = ['were unschedulable', 'volume node affinity conflict'] as const;
+const wordsOfNodes = [...wordsOfCordonAndVolume, 'untolerated taint'] as const;
 /** Parts of the scheduler's messages about the requests of the pod itself, which may come from the new template. */
 const wordsOfPods = ['Insufficient', "didn't match", "didn't have free ports", 'Too many pods'] as const;
 
@@ -30,11 +31,7 @@ const wordsOfPods = ['Insufficient', "didn't match", "didn't have free ports", '
  * the pod from the other nodes. The last one is what newer schedulers say about the volume. Taints are not among them:
  * those of the control plane are in every message.
  */
-const wordsOfOwnNode = [
-  'were unschedulable',
-  'volume node affinity conflict',
-  "didn't match PersistentVolume's node affinity",
-] as const;
+const wordsOfOwnNode = [...wordsOfCordonAndVolume, "didn't match PersistentVolume's node affinity"] as const;
 
 const saysOneOf = (message: string, words: readonly string[]): boolean => words.some((word) => message.includes(word));
 

@@ -7,7 +7,7 @@ import { cannotReadLogOfMissing, refusesDataOfMissing } from './mysqld-data.ts';
 import { isStuckTerminating } from './rules/unavailable.ts';
 import type { KeptBecause, Recreated } from './sentences.ts';
 import { isApproved, type Member, pinnedBehind, type Situation, target } from './situation.ts';
-import type { RolloutMemory } from './snapshot.ts';
+import type { TakenPod } from './snapshot.ts';
 import type { Step } from './step.ts';
 
 // Members with pods that are recreated without a step of the rollout.
@@ -29,19 +29,21 @@ export const isGoing = ({ state, facts }: Member): boolean =>
  * No step has replaced the member's pod. If the status does not record which members wait, as after a time in another
  * mode, only the pods that steps have replaced are known.
  */
-export const isUntaken = ({ members, snapshot: { memory } }: Situation, ordinal: number): boolean =>
-  (memory.waiting?.includes(ordinal) ?? !isTaken(memory, members, ordinal)) ||
+export function isUntaken(situation: Situation, ordinal: number): boolean {
+  const { members, snapshot } = situation;
+  const { waiting, taken } = snapshot.memory;
+  if (waiting?.includes(ordinal) ?? podsTaken(situation, ordinal).every(({ restores }) => restores)) return true;
   // The member has a different pod from the one that a step replaced, and is back at its previous revision.
-  members.some(
+  return members.some(
     ({ facts, updated, ordinal: own }) =>
-      own === ordinal && !updated && memory.taken.some((one) => one.ordinal === own && one.uid !== facts.uid),
+      own === ordinal && !updated && taken.some((one) => one.ordinal === own && one.uid !== facts.uid),
   );
+}
 
-function isTaken({ taken }: RolloutMemory, members: readonly Member[], ordinal: number): boolean {
+/** The records of steps that have deleted the member's pod, as long as its next pod does not exist. */
+function podsTaken({ members, snapshot: { memory } }: Situation, ordinal: number): readonly TakenPod[] {
   const pod = members.find((member) => member.ordinal === ordinal);
-  return taken.some(
-    (one) => one.ordinal === ordinal && !one.restores && (pod === undefined || pod.facts.uid === one.uid),
-  );
+  return memory.taken.filter((one) => one.ordinal === ordinal && (pod === undefined || pod.facts.uid === one.uid));
 }
 
 /**
@@ -63,12 +65,8 @@ export function createdWhileHeld(situation: Situation, member: Member): 'created
 /**
  * A step has deleted the member's pod to restore the member's previous revision, and the next pod does not exist yet.
  */
-export const isRestoring = ({ members, snapshot: { memory } }: Situation, ordinal: number): boolean => {
-  const pod = members.find((member) => member.ordinal === ordinal);
-  return memory.taken.some(
-    (one) => one.restores && one.ordinal === ordinal && (pod === undefined || pod.facts.uid === one.uid),
-  );
-};
+export const isRestoring = (situation: Situation, ordinal: number): boolean =>
+  podsTaken(situation, ordinal).some(({ restores }) => restores);
 
 /**
  * Whether the member has never had a pod, because the cluster is being scaled up. So no step and no other client has

@@ -1,7 +1,7 @@
 import { object, text } from '../base/json.ts';
 import { parseMysqlVersion } from '../core/mysql-versions.ts';
 import type { DataRecord } from '../core/snapshot.ts';
-import { dataVolume } from './names.ts';
+import { dataVolume, statefulSetName } from './names.ts';
 
 // The record of the newest mysqld that has started on the data of a member: an annotation on its claim. A user who
 // may write claims in the namespace can write anything there.
@@ -13,7 +13,8 @@ const revisionName = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 const imageReference = /^[\w][-\w.:/@]{0,511}$/;
 
 /** The claim of a member's data. */
-export const dataClaimOf = (podName: string): string => `${dataVolume}-${podName}`;
+export const dataClaimOf = (clusterName: string, ordinal: number): string =>
+  `${dataVolume}-${statefulSetName(clusterName)}-${ordinal}`;
 
 /**
  * `null` for a record that this program cannot have written. In that case it is unknown which mysqld has started on the

@@ -168,13 +168,13 @@ describe('new pods while no member works at the update revision', () => {
       'AwaitingResize',
       updatesInPlace('IfPossible'),
     ),
-    'do not while a step has still to end': whilePaused(
+    'do not while a step has not ended': whilePaused(
       stale()
         .members(member(2).stale().terminating())
         .memory({ waiting: [0, 1] }),
       'nothing',
     ),
-    'do not while a step has still to end that began before a time in another mode': when(
+    'do not while a step has not ended that began before a time in another mode': when(
       stale()
         .members(member(2).stale().terminating())
         .memory({ waiting: null, taken: [{ ordinal: 2, uid: 'uid-2', restores: false }] }),
@@ -195,7 +195,7 @@ describe('new pods while no member works at the update revision', () => {
       'keeps until created',
       'MemberTerminating',
     ),
-    'start at the update revision again if a step has still to end': whilePaused(
+    'start at the update revision again if a step has not ended': whilePaused(
       stale()
         .keepingRevisions()
         .members(member(2).stale().terminating())
@@ -1081,7 +1081,7 @@ describe('a held member whose next pod waits to start', () => {
         when(closed(drained(stale, member(1).stale().awaitingNode(reason))), 'nothing', 'OutsideMaintenanceWindow'),
       ]),
     ),
-    'is left alone if nobody knows which mysqld its data are of': when(
+    'is left alone if it is unknown which mysqld used its data last': when(
       closed(drained(stale, member(1).stale().awaitingNode('anti-affinity').dataUnknown())),
       'updates new pods',
       'OutsideMaintenanceWindow',

@@ -81,6 +81,6 @@ describe('the record of the data on a claim', () => {
   });
 
   it('is on the claim that MOCO names after the pod', () => {
-    expect(dataClaimOf('moco-test-1')).to.equal('mysql-data-moco-test-1');
+    expect(dataClaimOf('test', 1)).to.equal('mysql-data-moco-test-1');
   });
 });

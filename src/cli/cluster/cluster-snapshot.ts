@@ -143,7 +143,7 @@ async function membersWithoutData(
     ordinals
       .filter((ordinal) => !pods.some((pod) => pod.ordinal === ordinal))
       .map(async (ordinal) => {
-        const claim = await api.readClaim({ namespace, name: dataClaimOf(`${statefulSetName(name)}-${ordinal}`) });
+        const claim = await api.readClaim({ namespace, name: dataClaimOf(name, ordinal) });
         if (claim === null) return [];
         const { unbound, data } = claim === 'missing' ? { unbound: true, data: null } : projectClaim(claim);
         return unbound && data === null ? [ordinal] : [];

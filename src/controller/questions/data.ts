@@ -4,7 +4,6 @@ import type { ClaimEvidence, DataRecord } from '../../core/snapshot.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { persistentVolumeClaims } from '../../kube/resource.ts';
 import { dataClaimOf } from '../../moco/data-record.ts';
-import { statefulSetName } from '../../moco/names.ts';
 import { projectClaim } from '../../moco/projections.ts';
 import type { ClaimRecord, PodRecord } from '../../moco/records.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
@@ -95,7 +94,7 @@ type ClusterDataRecords = Asking['observed']['snapshot']['dataRecords'];
 
 const placeOf = ({ observed }: Pick<Asking, 'observed'>, ordinal: number) => {
   const { namespace, name } = observed.objects.cluster;
-  return { namespace, name: dataClaimOf(`${statefulSetName(name)}-${ordinal}`) };
+  return { namespace, name: dataClaimOf(name, ordinal) };
 };
 
 /**
